@@ -220,6 +220,21 @@ struct bytes message_remove(uint64_t ticket, uint32_t id, const char *pk, struct
     return pack(&message, arena);
 }
 
+struct bytes message_pour(uint64_t ticket, Torg__V1__IndexPour__Mark mark, int64_t number,
+                          uint64_t begin_ticket, struct arena *arena)
+{
+    Torg__V1__IndexPour pour = TORG__V1__INDEX_POUR__INIT;
+    Torg__V1__IndexMessage message = TORG__V1__INDEX_MESSAGE__INIT;
+
+    pour.mark = mark;
+    pour.number = number;
+    pour.begin_ticket = begin_ticket;
+    message.ticket = ticket;
+    message.kind_case = TORG__V1__INDEX_MESSAGE__KIND_POUR;
+    message.pour = &pour;
+    return pack(&message, arena);
+}
+
 struct bytes message_progress(uint64_t ticket, uint32_t lane, int64_t idx, struct arena *arena)
 {
     Torg__V1__IndexProgress__Lane one = TORG__V1__INDEX_PROGRESS__LANE__INIT;

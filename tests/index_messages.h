@@ -22,6 +22,9 @@ struct bytes message_put(uint64_t ticket, uint32_t id, const char *pk, uint64_t 
 struct bytes message_titled(uint64_t ticket, uint32_t id, const char *pk, const char *title,
                             int64_t price, int64_t expires_at, struct arena *arena);
 struct bytes message_remove(uint64_t ticket, uint32_t id, const char *pk, struct arena *arena);
+/* A mark of a pour that the owner with begin_ticket has begun. */
+struct bytes message_pour(uint64_t ticket, Torg__V1__IndexPour__Mark mark, int64_t number,
+                          uint64_t begin_ticket, struct arena *arena);
 struct bytes message_progress(uint64_t ticket, uint32_t lane, int64_t idx, struct arena *arena);
 
 /* Appends to the partition. */

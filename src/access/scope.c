@@ -13,13 +13,14 @@ const struct scope scope_table[] = {
     {"admin", "manage keys, read the audit log", true},
     {"catalog", "change categories and attributes", true},
     {"documents", "send documents to the registry, read them back", true},
+    {"epochs", "start, switch, roll back and abandon epochs of the index", true},
     {"metrics", "read the state and the figures of the server", true},
     {"moderation", "decide on offers", true},
     {"offers.read", "read offers, drafts and rejections included", false},
     {"offers.write", "create and change offers", false},
     {"photos", "upload photos", false},
     {"search", "search and read snippets", true},
-    {"stages", "steer the pipeline: queues, epochs, numbers", true},
+    {"stages", "states of stages, queues, what is parked; look at the pipeline", true},
 };
 const size_t scope_count = ARRAY_COUNT(scope_table);
 

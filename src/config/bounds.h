@@ -17,6 +17,9 @@ enum {
 
     /* ---- the indexer ---- */
     INDEXER_THREAD_COUNT_MAX = 64,
+
+    /* ---- the auditor ---- */
+    AUDITOR_RATE_MAX = 1000 * 1000, /* keys a second: more than a core compares */
 };
 
 #endif

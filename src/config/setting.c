@@ -223,8 +223,23 @@ const struct setting setting_table[SETTING_COUNT] = {
          .default_text = "0s",
          .kind = SETTING_DURATION,
          .max = 3650LL * DAY_US,
-         .help = "How long records of index topics are kept; a searcher that was away for longer "
-                 "starts from a copy. 0s: for ever."},
+         .help = "How long records of index topics are kept at most; documents are sent again "
+                 "when those of a topic go. 0s: until they are not needed any more."},
+    [SETTING_REGISTRY_INDEX_SLACK] =
+        {.name = "registry.index_slack",
+         .default_text = "20000",
+         .kind = SETTING_NUMBER,
+         .min = 10,
+         .max = 1000 * 1000 * 1000,
+         .help = "Records that a shard's index topic may have beyond four for each document; then "
+                 "all documents are sent again, and what lies before is removed."},
+    [SETTING_REGISTRY_INDEX_TRIM_DELAY] =
+        {.name = "registry.index_trim_delay",
+         .default_text = "1m",
+         .kind = SETTING_DURATION,
+         .max = 3650LL * DAY_US,
+         .help = "How long records of index topics are kept after they have become needless, so "
+                 "that searchers have read them and written their files."},
     [SETTING_REGISTRY_NUMBER_LIFE] =
         {.name = "registry.number_life",
          .default_text = "7d",
@@ -264,6 +279,20 @@ const struct setting setting_table[SETTING_COUNT] = {
                                        .optional = true,
                                        .help = "File with the key for calling other searchers "
                                                "(scope search)."},
+    [SETTING_AUDITOR_RATE] = {.name = "auditor.rate",
+                              .default_text = "8000",
+                              .kind = SETTING_NUMBER,
+                              .min = 0,
+                              .max = AUDITOR_RATE_MAX,
+                              .help = "Keys a second that the auditor compares between stages, at "
+                                      "most; it takes less than a twentieth of a core. 0: it "
+                                      "does nothing."},
+    [SETTING_AUDITOR_PAUSE] = {.name = "auditor.pause",
+                               .default_text = "1m",
+                               .kind = SETTING_DURATION,
+                               .min = MS_US,
+                               .max = DAY_US,
+                               .help = "How long the auditor rests between two rounds."},
     [SETTING_SEARCH_SPELLING] = {.name = "search.spelling",
                                  .default_text = "true",
                                  .kind = SETTING_BOOL,

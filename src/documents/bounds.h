@@ -9,8 +9,6 @@ enum {
     COMPOSER_BATCH_SIZE = 512 << 10,     /* bytes of one record; a topic takes 960 KB */
     COMPOSER_WORDS_SIZE_MAX = 128 << 10, /* names of an offer's attribute values: a text field */
     COMPOSER_VALUE_SIZE_MAX = 200,       /* free text as a value to choose by */
-    COMPOSER_VALUE_COUNT_MAX = 1 << 20,  /* different ones of an attribute */
-    COMPOSER_SELLER_COUNT_MAX = 1 << 22,
     COMPOSER_SURE_MS = 2000, /* a catalogue is used so long after the store was asked; it is asked
                                 each second */
     RECOMPOSE_SETTLE_MS =

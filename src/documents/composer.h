@@ -8,7 +8,8 @@
  * A batch is sent when enough documents are ready, or when so much time has passed since the
  * partition's last and it is not empty: a lone change goes at once. An offset is committed after
  * its documents were acknowledged, so they may be sent twice; the registry's order makes that
- * harmless.
+ * harmless. Of an offer's revisions that are ready together the newest alone is sent. Takedowns go
+ * before all others, to the lane `emergency`.
  *
  * A record that cannot be made into a document: the newest offer is read and tried; when that fails
  * too, the offer is parked (stage/parked.h) with the reason and everyone else passes. Parked ones

@@ -231,8 +231,6 @@ static void add_free(struct making *making, const struct attribute *attribute,
         strlen(value->text) > COMPOSER_VALUE_SIZE_MAX)
         return;
     add_keyword(making, attribute_field(making, attribute->id), value->text);
-    options_of(making, making->document->fields[making->document->n_fields - 1])->value_count_max =
-        COMPOSER_VALUE_COUNT_MAX;
 }
 
 static void add_attribute(struct making *making, const struct attribute *attribute,
@@ -355,8 +353,6 @@ static void add_standard(struct making *making, const Torg__V1__Offer *offer,
     add_text(making, OFFER_FIELD_TITLE, content->title, weight_title);
     add_text(making, OFFER_FIELD_DESCRIPTION, content->description, 0);
     add_keyword(making, OFFER_FIELD_SELLER, offer->seller);
-    options_of(making, making->document->fields[making->document->n_fields - 1])->value_count_max =
-        COMPOSER_SELLER_COUNT_MAX;
     if (content->price)
         add_price(making, content->price, catalog);
     add_keyword(making, OFFER_FIELD_CONDITION, condition_word(content->condition));

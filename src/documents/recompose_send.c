@@ -127,7 +127,7 @@ static bool compose(struct recompose_sender *sender, const struct catalog *catal
     struct err err;
     int rc;
 
-    if (offer->status != TORG__V1__OFFER__STATUS__ACTIVE)
+    if (offer->status != TORG__V1__OFFER__STATUS__ACTIVE && !sender->has_every_status)
         return false; /* whatever the catalogue, it is not to be found */
     rc = hides ? offer_document_hidden(offer, catalog, is_parked, arena, &ready->document, &err)
                : offer_document(offer, catalog, arena, &ready->document, &err);

@@ -26,6 +26,7 @@ struct recompose_sender { /* all borrowed */
     struct task *task;       /* whose work it is: it is asked to stop */
     uint32_t source_count;   /* partitions */
     uint32_t target_count;
+    bool has_every_status; /* deletions of offers that are not to be found are sent, too */
     struct counter *sent, *hidden, *failed;
 };
 

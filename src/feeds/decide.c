@@ -161,7 +161,8 @@ static int build(struct feed_batch *batch, struct feed_batch_row *row, enum offe
                                     .before = before,
                                     .after = change.after,
                                     .arena = batch->arena,
-                                    .owns_item = true};
+                                    .owns_item = true,
+                                    .is_bulk = true};
     if (!rc && !(before && is_same(before, change.after)))
         rc = offer_save_prepare(&row->save, err);
     *refused = rc == ERR_INVALID || rc == ERR_PRECONDITION || rc == ERR_LIMIT;

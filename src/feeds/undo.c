@@ -230,7 +230,8 @@ static int decide(struct undo_page *page, struct undo_row *row, struct err *err)
                                         .before = row->offer,
                                         .after = after,
                                         .arena = page->arena,
-                                        .owns_item = true};
+                                        .owns_item = true,
+                                        .is_bulk = true};
         row->item_after = (struct external_item){
             .offer_id = row->record.offer_id,
             .feed_id = page->key->feed,

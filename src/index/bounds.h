@@ -10,17 +10,19 @@ enum {
     TEXT_MERGE_INPUT_COUNT_MAX = 64,      /* segments of one merge; eight are usual */
 
     /* ---- attributes ---- */
-    EPOCH_SLOT_COUNT_MAX = 256,      /* reader threads; every reclaim looks at all of them */
-    SCHEMA_FIELD_COUNT_MAX = 1024,   /* a column each: directory 16 KB, file, checkpoint */
-    SCHEMA_NAME_SIZE_MAX = 100,      /* told in errors and facets */
-    SCHEMA_SIZE_MAX = 1 << 20,       /* encoded */
-    KEYWORD_SIZE_MAX = 1024,         /* of one value in bytes; longer is text */
-    KEYWORD_COUNT_DEFAULT = 1 << 16, /* distinct values of an attribute, unless the schema says */
-    KEYWORD_COUNT_MAX = 1 << 24,     /* ordinals are for ever: a runaway attribute is refused */
-    KEYWORD_MASK_COUNT_MAX = 62,     /* multiple values up to this many: bits of one number */
-    KEYWORD_VALUES_MAX = 64,         /* values one document may have of one attribute */
-    COLUMN_CHANGE_COUNT_MAX = 1024,  /* columns set together for one document */
-    COLUMN_SET_COUNT_MAX = 4,        /* indexes over one column: value set, buckets, 3 cells */
+    EPOCH_SLOT_COUNT_MAX = 256,    /* reader threads; every reclaim looks at all of them */
+    SCHEMA_FIELD_COUNT_MAX = 1024, /* a column each: directory 16 KB, file, checkpoint */
+    SCHEMA_NAME_SIZE_MAX = 100,    /* told in errors and facets */
+    SCHEMA_SIZE_MAX = 1 << 20,     /* encoded */
+    KEYWORD_SIZE_MAX = 1024,       /* of one value in bytes; longer is text */
+    KEYWORD_COUNT_SHIFT = 24,      /* of the next: */
+    KEYWORD_COUNT_MAX = 1 << KEYWORD_COUNT_SHIFT, /* distinct values of an attribute on a shard, 80
+                                                     bytes each or so: a runaway one is refused */
+    KEYWORD_COUNT_BEFORE = 1 << 16, /* what was meant by saying nothing, until it proved too few */
+    KEYWORD_MASK_COUNT_MAX = 62,    /* multiple values up to this many: bits of one number */
+    KEYWORD_VALUES_MAX = 64,        /* values one document may have of one attribute */
+    COLUMN_CHANGE_COUNT_MAX = 1024, /* columns set together for one document */
+    COLUMN_SET_COUNT_MAX = 4,       /* indexes over one column: value set, buckets, 3 cells */
 
     /* ---- text ---- */
     TOKEN_SIZE_MAX = 96,                 /* 48 Cyrillic letters; longer words are cut to it */

@@ -152,12 +152,14 @@ static int check(const struct field *field, struct err *err)
     return 0;
 }
 
+/* Schemas that were stored when the usual limit was lower have that one written down. */
 static struct field normalised(const struct field *field)
 {
     struct field copy = *field;
 
-    if (field_has_dictionary(field) && !copy.value_count_max)
-        copy.value_count_max = KEYWORD_COUNT_DEFAULT;
+    if (field_has_dictionary(field) &&
+        (!copy.value_count_max || copy.value_count_max == KEYWORD_COUNT_BEFORE))
+        copy.value_count_max = KEYWORD_COUNT_MAX;
     if (field->type != FIELD_TEXT)
         copy.weight = 0;
     else if (copy.weight == 0)

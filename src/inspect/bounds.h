@@ -6,6 +6,9 @@
 enum {
     VERIFY_ROW_COUNT = 200,            /* rows of one step of a check: 20 MB at the most */
     VERIFY_REBUILD_COUNT = 500,        /* the same of a rebuild, each of which is let go at once */
+    VERIFY_OFFER_COUNT = 500,          /* offers of one step, without their bodies */
+    VERIFY_EXPORT_COUNT = 2000,        /* waiting changes of a shard that are looked through; where
+                                          more wait, all offers of the shard are on their way */
     VERIFY_FINDING_COUNT_MAX = 100,    /* of one step; all are counted */
     VERIFY_SETTLE_MS = 10 * 1000,      /* changes on their way have got there by then */
     VERIFY_SETTLE_MS_MAX = 20 * 1000,  /* a caller waits 30 s for an answer */
@@ -18,6 +21,14 @@ enum {
     FRESHNESS_LOOK_COUNT = 10000,      /* elements of a lane that a public call looks through */
     TRACE_RECORD_COUNT = 500,          /* newest of a topic in which a trace looks for an offer */
     REBUILD_IDLE_MS = 60 * 1000,       /* a rebuild whose caller has gone holds a shard's memory */
+
+    /* ---- the auditor ---- */
+    AUDITOR_REST_RATIO = 20,     /* it rests so many times as long as a page took: below 5 % of a
+                                    core, whatever a page costs */
+    AUDITOR_PAUSE_MS_MAX = 1000, /* ... but no longer after one that waited for changes */
+    AUDITOR_LOGGED_COUNT = 10,   /* differences of a page that are logged; all are counted */
+    AUDITOR_CURSOR_SIZE = 512,   /* two numbers and a key of 200 bytes */
+    AUDITOR_KEPT_COUNT = 100,    /* differences that are kept: to be read by a person */
 
     /* ---- the pipeline ---- */
     PIPELINE_FRESH_MS = 500,         /* what was read is told again: many consoles cost as one */

@@ -3,6 +3,7 @@
 #include "inspect/change.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 #include "codec/moment.h"
 #include "documents/composer.h"
@@ -15,10 +16,12 @@
 #include "offers/offer_record.h"
 #include "offers/offer_save.h"
 #include "registry/indexing/failed.h"
+#include "registry/indexing/refusal_inbox.h"
 #include "stage/parked.h"
+#include "store/store_seal.h"
 #include "topic/topic.h"
 
-/* A look at an offer's change. */
+/* A look at a change. */
 struct look {
     const struct inspect *inspect;
     struct change *change;
@@ -27,14 +30,19 @@ struct look {
     struct bytes pk;
     uint32_t shard; /* of the document */
     Torg__V1__Offer *offer;
-    bool is_queued; /* to be exported */
-    struct parked parked;
+    bool is_queued;       /* to be exported */
+    struct parked parked; /* by the composer */
     bool is_parked;
+    struct parked refused; /* by the receiver */
+    bool is_refused;
     struct row row;
     bool has_row;
     struct failed_element failed;
     bool is_failed;
-    struct main_place place;
+    struct lane_place place;  /* of an offer's, in main */
+    struct lane_place urgent; /* in emergency, by which takedowns go */
+    struct lane_state lane;   /* of a document's */
+    int64_t put_us;           /* of the element that waits; 0: not known */
     struct number_ask number;
 };
 
@@ -47,12 +55,21 @@ const char *change_stage_name(enum change_stage stage)
     return names[stage];
 }
 
-int change_parse(struct bytes token, struct change *change, struct err *err)
+int change_parse(const struct inspect *inspect, struct bytes token, struct change *change,
+                 struct err *err)
 {
+    struct seal seal;
+    int rc = store_seal(inspect->store, &seal, err);
+
     *change = (struct change){0};
-    change->is_offer = freshness_parse(token, &change->offer, NULL) == 0;
-    if (change->is_offer || change_token_parse(token, &change->document, NULL) == 0)
-        return 0;
+    if (rc)
+        return rc;
+    rc = freshness_parse(token, &seal, &change->offer, err);
+    change->is_offer = rc == 0;
+    if (rc == ERR_INVALID)
+        rc = change_token_parse(token, &seal, &change->document, err);
+    if (rc != ERR_INVALID)
+        return rc;
     return err_set(err, ERR_INVALID,
                    "this is not the token of a write: send one as a write's answer gave it "
                    "(freshnessToken of an offer's, token of a document's)");
@@ -82,18 +99,68 @@ static int find_in_export(struct store_tx *tx, struct look *look, struct err *er
     return store_rows_end(&rows, err);
 }
 
+/* When the element came into its lane. */
+static int find_put_time(struct store_tx *tx, struct look *look, enum lane lane, int64_t idx,
+                         struct err *err)
+{
+    return store_find_integer(tx,
+                              "SELECT put_us FROM registry_queue WHERE client_id = $1 "
+                              "AND lane = $2 AND shard = $3 AND idx = $4",
+                              STORE_WITH(STORE_V_INT(look->client->id), STORE_V_INT(lane),
+                                         STORE_V_INT(look->shard), STORE_V_INT(idx)),
+                              &look->put_us, err);
+}
+
+/* What concerns the epoch that is searched; a failure of another write is no news of this one. */
+static bool is_failure(const struct look *look)
+{
+    const struct failed_element *failed = &look->failed;
+    int64_t epoch = failed->refused_epoch ? failed->refused_epoch : failed->order.epoch;
+
+    return look->has_row && failed->order.version == look->row.order.version &&
+           failed->order.modify_us == look->row.order.modify_us &&
+           (epoch == look->client->serving_epoch ||
+            (!failed->refused_epoch && epoch == look->row.order.epoch));
+}
+
+static int find_failure(struct store_tx *tx, struct look *look, struct err *err)
+{
+    int rc = failed_find(tx, look->client->id, look->shard, look->pk, look->arena, &look->failed,
+                         &look->is_failed, err);
+
+    look->is_failed = !rc && look->is_failed && is_failure(look);
+    return rc;
+}
+
+/* Of the row, which is there or not. */
+static int find_way(struct store_tx *tx, struct look *look, struct err *err)
+{
+    int rc = find_failure(tx, look, err);
+
+    look->number = (struct number_ask){.key = look->pk, .doc_id = NUMBER_NONE};
+    return rc ? rc : numbers_find(tx, look->client->id, look->shard, &look->number, 1, err);
+}
+
 static int find_document(struct store_tx *tx, struct look *look, struct err *err)
 {
-    int64_t client_id = look->client->id;
-    int rc = row_find(tx, client_id, look->pk, false, look->arena, &look->row, &look->has_row, err);
+    const char *key = arena_printf(look->arena, OFFER_CLIENT "/%.*s", BYTES_ARG(look->pk));
+    int rc = row_find(tx, look->client->id, look->pk, false, look->arena, &look->row,
+                      &look->has_row, err);
 
     if (!rc)
-        rc = failed_find(tx, client_id, look->shard, look->pk, look->arena, &look->failed,
-                         &look->is_failed, err);
+        rc = parked_find(tx, PARKED_BY_RECEIVER, key, look->arena, &look->refused,
+                         &look->is_refused, err);
     if (!rc)
-        rc = way_find_main(tx, client_id, look->shard, look->pk, &look->place, err);
+        rc = find_way(tx, look, err);
     if (!rc)
-        rc = numbers_find(tx, client_id, look->shard, &look->number, 1, err);
+        rc = way_find_in(tx, look->client->id, LANE_MAIN, look->shard, look->pk, &look->place, err);
+    if (!rc)
+        rc = way_find_in(tx, look->client->id, LANE_EMERGENCY, look->shard, look->pk, &look->urgent,
+                         err);
+    if (!rc && look->urgent.is_waiting)
+        rc = find_put_time(tx, look, LANE_EMERGENCY, look->urgent.idx, err);
+    else if (!rc && look->place.is_waiting)
+        rc = find_put_time(tx, look, LANE_MAIN, look->place.idx, err);
     return rc;
 }
 
@@ -154,62 +221,149 @@ static int are_positions_past(const struct inspect *inspect, const struct client
     return rc;
 }
 
-/* The searcher of this process, if it has the shard, shows it as the registry has it: messages that
- * could not be applied are passed by positions too. */
-static int is_shown_here(const struct look *look, struct change_progress *progress, bool *is_shown,
-                         struct err *err)
+enum shown { SHOWN_UNKNOWN, SHOWN_NOT, SHOWN_YES };
+
+/* Whether the searcher of this process shows it as the registry has it. Unknown: it does not have
+ * the shard, or is not ready. */
+static int is_shown_here(const struct look *look, int64_t version, struct change_progress *progress,
+                         enum shown *shown, struct err *err)
 {
     const Torg__V1__IndexedDocument *found;
     int rc = indexed_find(&look->inspect->door, "", look->client, look->shard, look->number.doc_id,
                           look->pk, look->arena, &found, err);
 
-    if (rc == ERR_NOT_FOUND || rc == ERR_UNAVAILABLE) { /* not its shard, or not ready */
-        *is_shown = true;
+    *shown = SHOWN_UNKNOWN;
+    if (rc == ERR_NOT_FOUND || rc == ERR_UNAVAILABLE)
         return 0;
-    }
-    *is_shown = is_alive(look) ? found && found->version >= look->change->version : !found;
     if (!rc && found) {
         progress->sent_us = found->sent_us;
         progress->shown_us = found->shown_us;
     }
+    *shown = (is_alive(look) ? found && found->version >= version : !found) ? SHOWN_YES : SHOWN_NOT;
     return rc;
 }
 
-static int look_at_index(const struct look *look, struct change_progress *progress, struct err *err)
+static struct change_token token_in(const struct look *look, enum lane lane,
+                                    const struct lane_place *place)
 {
-    bool is_past = false;
-    int rc;
+    return (struct change_token){.client_id = look->client->id,
+                                 .lane = lane,
+                                 .shard = look->shard,
+                                 .idx = place->is_waiting ? place->idx : place->offset,
+                                 .version = look->row.order.version,
+                                 .hash = look->row.hash};
+}
 
-    rc = are_positions_past(look->inspect, look->client, &progress->document, look->arena, &is_past,
-                            err);
-    if (!rc && is_past)
-        rc = is_shown_here(look, progress, &is_past, err);
-    if (!rc && is_past)
+static int read_failure(struct store_tx *tx, void *arg, struct err *err)
+{
+    return find_failure(tx, arg, err);
+}
+
+/* Searchers elsewhere are past it. What they have refused is in the topic by now, and in the store
+ * once that is read. */
+static int is_refused_elsewhere(struct look *look, bool *is_known, struct err *err)
+{
+    const struct inspect *inspect = look->inspect;
+    const char *key = arena_printf(look->arena, "%s/%.*s", look->client->name, BYTES_ARG(look->pk));
+    struct topic_config config;
+    struct topic_lag lag;
+
+    *is_known = !inspect->topics ||
+                topic_describe(inspect->topics, TOPIC_REFUSALS, &config, NULL) ||
+                (!topic_lag(inspect->topics, REFUSAL_GROUP, TOPIC_REFUSALS,
+                            topic_partition(bytes_of(key), config.partition_count), &lag, NULL) &&
+                 lag.lag == 0);
+    return *is_known ? store_read(inspect->store, read_failure, look, err) : 0;
+}
+
+static void tell_failure(const struct look *look, struct change_progress *progress)
+{
+    const struct failed_element *failed = &look->failed;
+
+    progress->next = failed->refused_epoch ? CHANGE_SEARCHABLE : CHANGE_SENT;
+    progress->is_stuck = true;
+    progress->since_us = failed->first_us;
+    snprintf(progress->reason, sizeof(progress->reason), "%.*s", BYTES_ARG(failed->reason));
+    snprintf(progress->mend, sizeof(progress->mend),
+             "write it again so that it fits, or end the cause and run: torg queue replay "
+             "--client %s %.*s",
+             look->client->name, BYTES_ARG(look->pk));
+}
+
+/* The document is on its way to searchers, or there. */
+static int look_at_index(struct look *look, int64_t version, struct change_progress *progress,
+                         struct err *err)
+{
+    const struct change_token urgent = token_in(look, LANE_EMERGENCY, &look->urgent);
+    enum shown shown = SHOWN_UNKNOWN;
+    bool is_known = true;
+    bool is_past = false;
+    int rc = are_positions_past(look->inspect, look->client, &progress->document, look->arena,
+                                &is_past, err);
+
+    /* What has passed the queue may have gone by either lane. */
+    if (!rc && is_past && urgent.idx) {
+        rc = are_positions_past(look->inspect, look->client, &urgent, look->arena, &is_past, err);
+        if (!is_past)
+            progress->document = urgent;
+    }
+    if (rc || !is_past)
+        return rc;
+    if (look->has_row)
+        rc = is_shown_here(look, version, progress, &shown, err);
+    if (!rc && shown == SHOWN_UNKNOWN && look->has_row)
+        rc = is_refused_elsewhere(look, &is_known, err);
+    if (!rc && look->is_failed)
+        tell_failure(look, progress);
+    else if (!rc && is_known && shown != SHOWN_NOT)
         progress->next = CHANGE_STAGE_COUNT;
+    else if (!rc)
+        snprintf(progress->reason, sizeof(progress->reason),
+                 "searchers have gone past it and do not show it: they may have refused it");
     return rc;
 }
 
 /* From the document on. */
-static int look_at_document(const struct look *look, struct change_progress *progress,
-                            struct err *err)
+static int look_at_document(struct look *look, int64_t version, bool is_waiting,
+                            struct change_progress *progress, struct err *err)
 {
+    progress->is_hidden = !is_alive(look);
+    if (look->is_failed) {
+        tell_failure(look, progress);
+        return 0;
+    }
+    progress->next = is_waiting ? CHANGE_SENT : CHANGE_SEARCHABLE;
+    progress->since_us = is_waiting ? look->put_us : 0;
+    /* Searchers may have it before the indexer has noted that it was sent. */
+    return look_at_index(look, version, progress, err);
+}
+
+static int look_at_offers_document(struct look *look, struct change_progress *progress,
+                                   struct err *err)
+{
+    bool is_waiting = look->place.is_waiting || look->urgent.is_waiting;
+
     progress->is_hidden = !is_alive(look);
     if (!look->has_row) { /* forgotten */
         progress->next = CHANGE_STAGE_COUNT;
         return 0;
     }
-    progress->document =
-        (struct change_token){.client_id = look->client->id,
-                              .lane = LANE_MAIN,
-                              .shard = look->shard,
-                              .idx = look->place.is_waiting ? look->place.idx : look->place.offset};
-    progress->is_stuck = look->is_failed && !look->failed.next_us;
-    progress->next = look->is_failed || look->place.is_waiting ? CHANGE_SENT : CHANGE_SEARCHABLE;
-    /* Searchers may have it before the indexer has noted that it was sent. */
-    return look->is_failed ? 0 : look_at_index(look, progress, err);
+    progress->document = token_in(look, LANE_MAIN, &look->place);
+    return look_at_document(look, look->change->version, is_waiting, progress, err);
 }
 
-static int judge_offer(const struct look *look, struct change_progress *progress, struct err *err)
+static void tell_parked(const struct parked *parked, struct change_progress *progress)
+{
+    progress->is_stuck = true;
+    progress->since_us = parked->first_us;
+    snprintf(progress->reason, sizeof(progress->reason), "%s", parked->reason);
+    snprintf(progress->mend, sizeof(progress->mend),
+             "change the offer so that it fits, or end the cause and run: torg parked replay "
+             "--stage %s %s",
+             parked->stage, parked->key);
+}
+
+static int judge_offer(struct look *look, struct change_progress *progress, struct err *err)
 {
     const Torg__V1__Offer *offer = look->offer;
 
@@ -217,9 +371,15 @@ static int judge_offer(const struct look *look, struct change_progress *progress
     progress->is_superseded = offer->revision > look->change->offer.revision;
     progress->is_hidden = offer->status != TORG__V1__OFFER__STATUS__ACTIVE;
     if (is_received(look))
-        return look_at_document(look, progress, err);
+        return look_at_offers_document(look, progress, err);
     progress->next = look->is_queued ? CHANGE_EXPORTED : CHANGE_COMPOSED;
-    progress->is_stuck = !look->is_queued && look->is_parked;
+    progress->since_us = progress->is_superseded ? 0 : progress->saved_us;
+    if (!look->is_queued && look->is_parked) {
+        tell_parked(&look->parked, progress);
+    } else if (!look->is_queued && look->is_refused) {
+        progress->next = CHANGE_RECEIVED;
+        tell_parked(&look->refused, progress);
+    }
     return 0;
 }
 
@@ -271,43 +431,47 @@ int change_client(const struct inspect *inspect, const struct change *change, st
     return rc || *client ? rc : no_such_write(err);
 }
 
-struct lane_look {
-    const struct change_token *token;
-    struct lane_state state;
-};
-
-static int read_lane(struct store_tx *tx, void *arg, struct err *err)
+static int read_document(struct store_tx *tx, void *arg, struct err *err)
 {
-    struct lane_look *look = arg;
+    struct look *look = arg;
+    const struct change_token *token = &look->change->document;
+    struct row *rows;
+    size_t count = 0;
+    int rc =
+        queue_state(tx, token->client_id, (enum lane)token->lane, token->shard, &look->lane, err);
 
-    return queue_state(tx, look->token->client_id, (enum lane)look->token->lane, look->token->shard,
-                       &look->state, err);
+    if (!rc && token->hash > INT64_MIN)
+        rc = rows_scan(tx, token->client_id, token->hash - 1, token->hash, 2, false, look->arena,
+                       &rows, &count, err);
+    look->has_row = !rc && count > 0;
+    if (!look->has_row)
+        return rc;
+    look->row = rows[0];
+    look->pk = rows[0].pk;
+    rc = find_way(tx, look, err);
+    return rc ? rc : find_put_time(tx, look, (enum lane)token->lane, token->idx, err);
 }
 
-static int look_at_lane(const struct inspect *inspect, const struct change *change,
-                        struct arena *arena, struct change_progress *progress, struct err *err)
+static int look_at_write(const struct inspect *inspect, struct change *change, struct arena *arena,
+                         struct change_progress *progress, struct err *err)
 {
     const struct change_token *token = &change->document;
-    struct lane_look look = {.token = token};
-    const struct client_view *client;
-    bool is_past = false;
-    int rc = change_client(inspect, change, arena, &client, err);
+    struct look look = {
+        .inspect = inspect, .change = change, .arena = arena, .shard = token->shard};
+    int rc = change_client(inspect, change, arena, &look.client, err);
 
     if (rc)
         return rc;
-    if (token->shard >= client->shard_count || token->lane >= LANE_FAILED)
+    if (token->shard >= look.client->shard_count || token->lane >= LANE_FAILED)
         rc = no_such_write(err);
     if (!rc)
-        rc = store_read(inspect->store, read_lane, &look, err);
-    if (!rc && (token->idx < 1 || token->idx > look.state.end))
+        rc = store_read(inspect->store, read_document, &look, err);
+    if (!rc && (token->idx < 1 || token->idx > look.lane.end))
         rc = no_such_write(err);
     progress->document = *token;
-    progress->next = token->idx > look.state.offset ? CHANGE_SENT : CHANGE_SEARCHABLE;
     if (!rc)
-        rc = are_positions_past(inspect, client, token, arena, &is_past, err);
-    if (!rc && is_past)
-        progress->next = CHANGE_STAGE_COUNT;
-    client_unref(client);
+        rc = look_at_document(&look, token->version, token->idx > look.lane.offset, progress, err);
+    client_unref(look.client);
     return rc;
 }
 
@@ -318,7 +482,7 @@ static int look_once(const struct inspect *inspect, struct change *change, struc
 {
     *progress = (struct change_progress){0};
     return change->is_offer ? look_at_offer(inspect, change, arena, progress, err)
-                            : look_at_lane(inspect, change, arena, progress, err);
+                            : look_at_write(inspect, change, arena, progress, err);
 }
 
 /* The composer has dealt with all of the offer's partition, and has not parked it. */
@@ -404,8 +568,10 @@ int change_settle(struct inspect *inspect, const char *token, int64_t deadline_u
                   struct arena *arena, char **document, struct err *err)
 {
     struct change_progress progress;
+    enum change_stage stage;
     struct change change;
-    int rc = change_parse(bytes_of(token), &change, err);
+    struct seal seal;
+    int rc = change_parse(inspect, bytes_of(token), &change, err);
 
     assert(inspect->store && inspect->clients && inspect->clock);
     *document = (char *)token;
@@ -413,12 +579,20 @@ int change_settle(struct inspect *inspect, const char *token, int64_t deadline_u
         return rc;
     rc = change_wait(inspect, &change, CHANGE_RECEIVED, deadline_us, NULL, NULL, arena, &progress,
                      err);
+    /* One that is hidden may have gone by two lanes, and a search waits for one. */
+    stage = progress.is_hidden ? CHANGE_SEARCHABLE : CHANGE_RECEIVED;
+    if (!rc && progress.next <= stage)
+        rc = change_wait(inspect, &change, stage, deadline_us, NULL, NULL, arena, &progress, err);
     if (rc)
         return rc;
-    if (progress.next <= CHANGE_RECEIVED)
-        return err_set(err, ERR_TIMEOUT, "the change is not %s yet%s",
-                       change_stage_name(progress.next),
-                       progress.is_stuck ? ", and it is stuck: someone has to look at it" : "");
-    *document = progress.document.idx ? change_token_text(&progress.document, arena) : NULL;
-    return 0;
+    if (progress.is_stuck)
+        return err_set(err, ERR_TIMEOUT, "the change is not %s yet, and it is stuck: %s (%s)",
+                       change_stage_name(progress.next), progress.reason, progress.mend);
+    if (progress.next <= stage)
+        return err_set(err, ERR_TIMEOUT, "the change is not %s yet",
+                       change_stage_name(progress.next));
+    rc = store_seal(inspect->store, &seal, err);
+    *document =
+        !rc && progress.document.idx ? change_token_text(&progress.document, &seal, arena) : NULL;
+    return rc;
 }

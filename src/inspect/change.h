@@ -7,9 +7,10 @@
  *
  * An offer's write is found in the registry by the version of its document, which is the time of
  * the offer's last change: what a newer change has superseded has passed where the newer has. From
- * there on the positions of lanes decide, those of the queue and those that searchers tell; the
- * searcher of this process is also asked for the document itself. Nothing of it needs the roles to
- * be in one process.
+ * there on the positions of lanes decide, those of the queue and those that searchers tell. A
+ * searcher that is past a change has applied it or has told that it cannot (refusals.h): the
+ * searcher of this process is asked for the document itself, of others' what they have refused is
+ * looked up. Nothing of it needs the roles to be in one process.
  */
 #ifndef TORG_INSPECT_CHANGE_H
 #define TORG_INSPECT_CHANGE_H
@@ -38,9 +39,14 @@ struct change {
     int64_t version;
 };
 
+enum { CHANGE_MEND_SIZE = 400 };
+
 struct change_progress {
     enum change_stage next; /* what it waits for; all before are passed; CHANGE_STAGE_COUNT: none */
-    bool is_stuck;          /* it needs somebody to look at it */
+    bool is_stuck;          /* it cannot go on as it is: refused, parked or failed */
+    int64_t since_us;       /* waits for it since then; 0: not known */
+    char reason[ERR_TEXT_SIZE];  /* why; may be empty */
+    char mend[CHANGE_MEND_SIZE]; /* what to do about it, of a stuck one */
     bool is_hidden;
     bool is_superseded;
     int64_t saved_us, sent_us, shown_us; /* 0: not known */
@@ -49,8 +55,9 @@ struct change_progress {
     struct change_token document;
 };
 
-/* Both kinds of tokens; ERR_INVALID. */
-int change_parse(struct bytes token, struct change *change, struct err *err);
+/* Both kinds of tokens, made with the key of this store; ERR_INVALID, ERR_PRECONDITION. */
+int change_parse(const struct inspect *inspect, struct bytes token, struct change *change,
+                 struct err *err);
 
 /* Which client a document's write is of; ERR_NOT_FOUND. Give it back with client_unref. */
 int change_client(const struct inspect *inspect, const struct change *change, struct arena *arena,

@@ -25,6 +25,7 @@
 #include "registry/receiving/rows.h"
 #include "store/store.h"
 
+struct catalog;
 struct rebuilds;
 struct topics;
 
@@ -36,7 +37,11 @@ struct inspect {
     const struct clock *clock;
     struct index_door door;
     struct rebuilds *rebuilds;
-    struct topics *topics;     /* NULL: what is in topics is not told */
+    struct topics *topics; /* NULL: what is in topics is not told */
+    /* A reference to the catalogue in use, by which offers that differ are composed again. NULL:
+     * they are only told. */
+    struct catalog *(*catalog)(void *arg);
+    void *catalog_arg;
     int64_t tombstone_life_us; /* of the registry: a deletion is not known there for longer */
     atomic_int waiter_count;   /* callers that wait for a change now; see change.h */
 };

@@ -7,11 +7,11 @@
 #include "searcher/bounds.h"
 
 /* Asks another searcher. */
-static int ask_peer(const struct searcher *searcher, const char *replica, const char *method,
+static int ask_peer(struct peers *peers, const char *replica, const char *method,
                     const ProtobufCMessage *request, const ProtobufCMessageDescriptor *type,
                     struct arena *arena, ProtobufCMessage **response, struct err *err)
 {
-    struct peer *peer = peers_find(searcher->front.gatherer.peers, replica);
+    struct peer *peer = peers_find(peers, replica);
     struct buf packed = BUF_INIT(VERIFY_REQUEST_SIZE_MAX);
     struct buf answer = BUF_INIT(SEARCHER_ANSWER_SIZE_MAX);
     int rc = 0;
@@ -44,10 +44,11 @@ static int list(void *arg, const char *replica, const Torg__V1__ListIndexedReque
                 struct arena *arena, Torg__V1__ListIndexedResponse **response, struct err *err)
 {
     const ProtobufCMessageDescriptor *type = &torg__v1__list_indexed_response__descriptor;
+    const struct searcher *searcher = arg;
 
     if (*replica)
-        return ask_peer(arg, replica, "ListIndexed", &request->base, type, arena,
-                        (ProtobufCMessage **)response, err);
+        return ask_peer(searcher->front.gatherer.peers, replica, "ListIndexed", &request->base,
+                        type, arena, (ProtobufCMessage **)response, err);
     *response = message_new(type, arena);
     return searcher_list_indexed(arg, request->client, request, arena, *response, err);
 }
@@ -60,8 +61,8 @@ static int check(void *arg, const char *replica, const Torg__V1__CheckShardReque
     int64_t deadline_us = clock_mono_us(searcher->front.clock) + VERIFY_PEER_MS * (int64_t)MS_US;
 
     if (*replica)
-        return ask_peer(arg, replica, "CheckShard", &request->base, type, arena,
-                        (ProtobufCMessage **)response, err);
+        return ask_peer(searcher->front.gatherer.peers, replica, "CheckShard", &request->base, type,
+                        arena, (ProtobufCMessage **)response, err);
     *response = message_new(type, arena);
     return searcher_check_shard(arg, request->client, request, deadline_us, arena, *response, err);
 }
@@ -83,32 +84,30 @@ static int peers_tell(void *arg, const char *client, struct arena *arena,
     return 0;
 }
 
-static int list_nothing(void *arg, const char *replica, const Torg__V1__ListIndexedRequest *request,
+static int list_of_peer(void *arg, const char *replica, const Torg__V1__ListIndexedRequest *request,
                         struct arena *arena, Torg__V1__ListIndexedResponse **response,
                         struct err *err)
 {
-    (void)arg;
-    (void)replica;
-    (void)request;
-    (void)arena;
-    (void)response;
-    return err_set(err, ERR_NOT_FOUND, "this process has no searcher");
+    if (!*replica)
+        return err_set(err, ERR_NOT_FOUND, "this process has no searcher");
+    return ask_peer(arg, replica, "ListIndexed", &request->base,
+                    &torg__v1__list_indexed_response__descriptor, arena,
+                    (ProtobufCMessage **)response, err);
 }
 
-static int check_nothing(void *arg, const char *replica, const Torg__V1__CheckShardRequest *request,
+static int check_of_peer(void *arg, const char *replica, const Torg__V1__CheckShardRequest *request,
                          struct arena *arena, Torg__V1__CheckShardResponse **response,
                          struct err *err)
 {
-    (void)arg;
-    (void)replica;
-    (void)request;
-    (void)arena;
-    (void)response;
-    return err_set(err, ERR_NOT_FOUND, "this process has no searcher");
+    if (!*replica)
+        return err_set(err, ERR_NOT_FOUND, "this process has no searcher");
+    return ask_peer(arg, replica, "CheckShard", &request->base,
+                    &torg__v1__check_shard_response__descriptor, arena,
+                    (ProtobufCMessage **)response, err);
 }
 
 struct index_door peers_door(struct peers *peers)
 {
     return (struct index_door){
-        .freshness = peers_tell, .list = list_nothing, .check = check_nothing, .arg = peers};
+        .freshness = peers_tell, .list = list_of_peer, .check = check_of_peer, .arg = peers};
 }

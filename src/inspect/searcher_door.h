@@ -9,8 +9,8 @@
 /* The searcher is borrowed. Others are asked with its key, which needs the scope stages. */
 struct index_door searcher_door(struct searcher *searcher);
 
-/* To searchers of other processes alone, borrowed: how far they are, as they said it last. This
- * process has no documents to list, and checks nothing. */
+/* To searchers of other processes alone, borrowed: how far they are, as they said it last, and
+ * their documents, for which their key needs the scope stages. This process has none itself. */
 struct index_door peers_door(struct peers *peers);
 
 #endif

@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "base/memory.h"
+#include "inspect/auditor_book.h"
 #include "inspect/trace.h"
 #include "inspect/verify.h"
 
@@ -46,11 +47,21 @@ static int step(struct call *call, const ProtobufCMessage *request, ProtobufCMes
                        (Torg__V1__VerifyStepResponse *)response, err);
 }
 
+static int audit(struct call *call, const ProtobufCMessage *request, ProtobufCMessage *response,
+                 struct err *err)
+{
+    const struct inspect *inspect = call_context(call);
+
+    (void)request;
+    return auditor_book_read(inspect->store, call_arena(call), (Torg__V1__Audit *)response, err);
+}
+
 static const struct rpc_method methods[] = {
     {.name = "TraceDocument", .unary = trace, .scope = "stages", .flags = RPC_OPERATOR},
     {.name = "TraceOffer", .unary = trace_one_offer, .scope = "stages", .flags = RPC_OPERATOR},
     {.name = "PlanVerify", .unary = plan, .scope = "stages", .flags = RPC_OPERATOR},
     {.name = "VerifyStep", .unary = step, .scope = "stages", .flags = RPC_OPERATOR},
+    {.name = "GetAudit", .unary = audit, .scope = "stages", .flags = RPC_OPERATOR},
 };
 
 struct rpc_service inspect_service(struct inspect *inspect)

@@ -14,8 +14,8 @@
 
 #define STATE(name) TORG__V1__CHANGE_STAGE__STATE__##name
 
-/* An offer's token was given to who wrote it, and is told of stages alone. Positions in a client's
- * lanes are for who may ask for its documents. */
+/* An offer's token is sealed, so it was given to who wrote, and is told of stages alone. Positions
+ * in a client's lanes are for who may ask for its documents. */
 static int check_caller(const struct call *call, const struct inspect *inspect,
                         const struct change *change, struct arena *arena, struct err *err)
 {
@@ -60,6 +60,14 @@ static int64_t time_of(const struct change_progress *progress, enum change_stage
     }
 }
 
+static void tell_why(const struct change_progress *progress, struct arena *arena,
+                     Torg__V1__ChangeStage *told)
+{
+    told->since = moment_or_none(progress->since_us, arena);
+    told->reason = arena_strdup(arena, progress->reason);
+    told->mend = arena_strdup(arena, progress->mend);
+}
+
 static void tell(const struct change *change, const struct change_progress *progress,
                  struct arena *arena, Torg__V1__ChangeProgress *answer)
 {
@@ -76,6 +84,8 @@ static void tell(const struct change *change, const struct change_progress *prog
                                                       : STATE(WAITING);
         if (told->state == STATE(PASSED))
             told->time = moment_or_none(time_of(progress, (enum change_stage)stage), arena);
+        if (is_next)
+            tell_why(progress, arena, told);
         answer->stages[answer->n_stages++] = told;
     }
     answer->is_searchable = progress->next == CHANGE_STAGE_COUNT;
@@ -97,7 +107,7 @@ static int get_progress(struct call *call, const ProtobufCMessage *request,
     if (!(asked->wait >= 0 && asked->wait <= FRESHNESS_WAIT_S_MAX))
         return err_set(err, ERR_INVALID, "wait: %g s; expected 0 to %d", asked->wait,
                        FRESHNESS_WAIT_S_MAX);
-    rc = change_parse(bytes_of(asked->token), &change, err);
+    rc = change_parse(inspect, bytes_of(asked->token), &change, err);
     if (rc) {
         err_wrap(err, "token");
         return rc;

@@ -18,11 +18,11 @@ static int find_keys(struct store_tx *tx, struct slots_read *read, struct err *e
     if (!count)
         return 0;
     rc = rows_find(tx, verifying->client->id, pks, count, false, verifying->arena, rows, err);
-    if (!rc)
+    if (!rc && read->is_whole)
         rc = numbers_find(tx, verifying->client->id, verifying->check->shard, asks, count, err);
     for (uint32_t i = 0; i < count && !rc; i++) {
         read->slots[i].row = rows[i];
-        read->slots[i].found_id = asks[i].doc_id;
+        read->slots[i].found_id = read->is_whole ? asks[i].doc_id : NUMBER_NONE;
     }
     return rc;
 }
@@ -32,15 +32,18 @@ static int find_keys(struct store_tx *tx, struct slots_read *read, struct err *e
 static int read_slots(struct store_tx *tx, void *arg, struct err *err)
 {
     struct slots_read *read = arg;
-    struct store_rows rows =
-        store_select(tx,
-                     "SELECT doc_id, key, class, gone_us, (SELECT COUNT(*) FROM number_free f "
-                     "WHERE f.space = $1 AND f.shard = $2 AND f.doc_id = s.doc_id) "
-                     "FROM number_slot s WHERE doc_id >= $3 AND +space = $1 AND +shard = $2 "
-                     "ORDER BY doc_id LIMIT $4",
-                     STORE_WITH(STORE_V_INT(read->verifying->client->id),
-                                STORE_V_INT(read->verifying->check->shard), STORE_V_INT(read->from),
-                                STORE_V_INT(read->max)));
+    struct store_rows rows = store_select(
+        tx,
+        read->is_whole ? "SELECT doc_id, key, class, gone_us, (SELECT COUNT(*) FROM number_free f "
+                         "WHERE f.space = $1 AND f.shard = $2 AND f.doc_id = s.doc_id) "
+                         "FROM number_slot s WHERE doc_id >= $3 AND +space = $1 AND +shard = $2 "
+                         "ORDER BY doc_id LIMIT $4"
+                       : "SELECT doc_id, key, class, gone_us, 0 FROM number_slot "
+                         "WHERE doc_id >= $3 AND +space = $1 AND +shard = $2 "
+                         "ORDER BY doc_id LIMIT $4",
+        STORE_WITH(STORE_V_INT(read->verifying->client->id),
+                   STORE_V_INT(read->verifying->check->shard), STORE_V_INT(read->from),
+                   STORE_V_INT(read->max)));
     int rc;
 
     for (read->count = 0; store_next(&rows); read->count++) { /* it may be run again */

@@ -11,10 +11,12 @@
 #include "access/audit.h"
 #include "base/endian.h"
 #include "base/memory.h"
+#include "base/task.h"
 #include "codec/message.h"
 #include "inspect/bounds.h"
 #include "inspect/verify_parts.h"
 #include "inspect/way.h"
+#include "model/offer_fields.h"
 #include "numerator/numerator.h"
 #include "registry/indexing/queue.h"
 
@@ -26,6 +28,7 @@ static const struct verify_kind *const kinds[] = {
     [KIND(REGISTRY)] = &verify_registry, [KIND(NUMBERS)] = &verify_numbers,
     [KIND(QUEUE)] = &verify_queue,       [KIND(INDEX)] = &verify_index,
     [KIND(FILES)] = &verify_files,       [KIND(CONTENT)] = &verify_content,
+    [KIND(OFFERS)] = &verify_offers,
 };
 
 /* --- for the kinds --- */
@@ -46,6 +49,18 @@ void suspect_tell(struct suspect *suspect, const char *format, ...)
 
     if (*suspect->text)
         return;
+    va_start(args, format);
+    vsnprintf(suspect->text, sizeof(suspect->text), format, args);
+    va_end(args);
+}
+
+void suspect_blame(struct suspect *suspect, const char *reason, const char *format, ...)
+{
+    va_list args;
+
+    if (*suspect->text)
+        return;
+    suspect->reason = reason;
     va_start(args, format);
     vsnprintf(suspect->text, sizeof(suspect->text), format, args);
     va_end(args);
@@ -79,6 +94,17 @@ int cursor_parse(const struct verifying *verifying, struct cursor *cursor, struc
 
 /* --- looking again --- */
 
+int verify_pause(const struct verifying *verifying, int64_t duration_us, struct err *err)
+{
+    struct task *task = verifying->by->task;
+
+    if (!task)
+        clock_sleep(verifying->inspect->clock, duration_us);
+    else if (!task_pause(task, duration_us))
+        return err_set(err, ERR_CANCELLED, "it is time to stop");
+    return 0;
+}
+
 /* Those that agree go; true: another look may help. */
 static bool keep_differing(struct verifying *verifying)
 {
@@ -95,27 +121,93 @@ static bool keep_differing(struct verifying *verifying)
     return is_open;
 }
 
-static int look_until_agreed(struct verifying *verifying, const struct verify_kind *kind,
-                             struct err *err)
+/* Kinds whose differences settle by what the queue has. */
+static bool is_by_queue(const struct verifying *verifying)
+{
+    int kind = verifying->check->kind;
+
+    return kind == KIND(INDEX) || kind == KIND(REGISTRY);
+}
+
+/* From here on it is waited for all that the queue has. */
+static int begin_wait(struct verifying *verifying, struct lane_ends *ends, struct err *err)
+{
+    bool is_empty;
+
+    for (size_t i = 0; i < verifying->count; i++)
+        verifying->suspects[i].base = verifying->suspects[i].now;
+    return is_by_queue(verifying) ? lanes_read(verifying, ends, &is_empty, err) : 0;
+}
+
+/* Whether that has come as far as it goes. */
+static int is_over(const struct verifying *verifying, const struct lane_ends *ends, bool *is_over,
+                   struct err *err)
+{
+    int rc = 0;
+
+    *is_over = false;
+    if (is_by_queue(verifying) && !verifying->suspects[0].is_stable)
+        rc = lanes_passed(verifying, ends, is_over, err);
+    if (!rc && *is_over && verifying->check->kind == KIND(INDEX))
+        rc = lanes_reached(verifying, ends, is_over, err);
+    return rc;
+}
+
+/* Who differs now and was not written since will not settle any more; true: all are such. */
+static bool end_wait(struct verifying *verifying)
+{
+    bool are_all = true;
+
+    for (size_t i = 0; i < verifying->count; i++) {
+        struct suspect *suspect = &verifying->suspects[i];
+
+        suspect->is_final = order_compare(&suspect->now, &suspect->base) == 0;
+        are_all = are_all && suspect->is_final;
+    }
+    return are_all;
+}
+
+static int look_once(struct verifying *verifying, bool *is_open, struct err *err)
+{
+    struct arena_mark mark = arena_mark(verifying->arena);
+    int rc;
+
+    for (size_t i = 0; i < verifying->count; i++)
+        if (!verifying->suspects[i].is_stable)
+            verifying->suspects[i].text[0] = 0;
+    rc = verifying->kind->look(verifying, err);
+    arena_rewind(verifying->arena, mark);
+    *is_open = !rc && keep_differing(verifying);
+    return rc;
+}
+
+static int look_until_agreed(struct verifying *verifying, struct err *err)
 {
     int64_t wait_ms = PAUSE_MS_MIN;
+    struct lane_ends ends;
+    bool is_first = true;
+    bool is_open;
+    int rc = look_once(verifying, &is_open, err);
 
-    for (;;) {
-        struct arena_mark mark = arena_mark(verifying->arena);
-        int rc;
+    if (!rc && is_open)
+        rc = begin_wait(verifying, &ends, err);
+    while (!rc && is_open &&
+           (is_first || clock_mono_us(verifying->inspect->clock) < verifying->deadline_us)) {
+        bool is_last = false;
 
-        for (size_t i = 0; i < verifying->count; i++)
-            if (!verifying->suspects[i].is_stable)
-                verifying->suspects[i].text[0] = 0;
-        rc = kind->look(verifying, err);
-        arena_rewind(verifying->arena, mark);
-        if (rc || !keep_differing(verifying))
-            return rc;
-        if (clock_mono_us(verifying->inspect->clock) >= verifying->deadline_us)
-            return 0;
-        clock_sleep(verifying->inspect->clock, wait_ms * MS_US);
+        is_first = false; /* however slow it was: one look is not enough to tell a fault */
+        rc = verify_pause(verifying, wait_ms * MS_US, err);
+        if (!rc)
+            rc = is_over(verifying, &ends, &is_last, err); /* before the look that is to count */
+        if (!rc)
+            rc = look_once(verifying, &is_open, err);
+        if (!rc && is_last && is_open && end_wait(verifying))
+            break;
+        if (!rc && is_last && is_open)
+            rc = begin_wait(verifying, &ends, err);
         wait_ms = wait_ms * 2 > PAUSE_MS_MAX ? PAUSE_MS_MAX : wait_ms * 2;
     }
+    return rc;
 }
 
 /* --- what is left: on its way, or a finding --- */
@@ -141,7 +233,7 @@ static int find_way(struct store_tx *tx, void *arg, struct err *err)
                     deciding->suspect->pk, verifying->arena, &deciding->way, err);
 }
 
-/* Puts the document as it is into the queue, before all others. */
+/* Puts the document as it is into the queue. */
 static int queue_again(struct store_tx *tx, void *arg, struct err *err)
 {
     struct deciding *deciding = arg;
@@ -151,7 +243,7 @@ static int queue_again(struct store_tx *tx, void *arg, struct err *err)
     struct queue_element element = {.pk = deciding->suspect->pk, .put_us = now_us};
     const struct audit_entry entry = {
         .at_us = now_us,
-        .principal = verifying->principal,
+        .principal = verifying->by->principal,
         .action = "verify.fix",
         .target = arena_printf(verifying->arena, "%s/%.*s", client->name, BYTES_ARG(element.pk)),
         .detail = deciding->suspect->text};
@@ -163,8 +255,8 @@ static int queue_again(struct store_tx *tx, void *arg, struct err *err)
     if (rc || !found)
         return rc;
     element.order = row.order;
-    rc = queue_append(tx, client->id, LANE_EMERGENCY, shard_of(verifying, element.pk), &element, 1,
-                      err);
+    rc = queue_append(tx, client->id, verifying->by->lane, shard_of(verifying, element.pk),
+                      &element, 1, err);
     if (!rc)
         rc = audit_add(tx, &entry, err);
     deciding->is_queued = !rc;
@@ -177,6 +269,7 @@ static void add_finding(const struct verifying *verifying, const struct suspect 
     Torg__V1__VerifyFinding *finding;
 
     response->finding_count++;
+    response->fixed_count += is_fixed;
     if (response->n_findings == VERIFY_FINDING_COUNT_MAX)
         return;
     if (!response->findings)
@@ -188,12 +281,17 @@ static void add_finding(const struct verifying *verifying, const struct suspect 
         finding->_doc_id_case = TORG__V1__VERIFY_FINDING___DOC_ID_DOC_ID;
         finding->doc_id = suspect->doc_id;
     }
-    finding->text = arena_strdup(verifying->arena, suspect->text);
+    finding->text = verifying->client && verifying->check->epoch &&
+                            verifying->check->epoch != verifying->client->serving_epoch
+                        ? arena_printf(verifying->arena, "epoch %" PRId64 ": %s",
+                                       verifying->check->epoch, suspect->text)
+                        : arena_strdup(verifying->arena, suspect->text);
     finding->is_fixed = is_fixed;
+    finding->reason = (char *)(suspect->reason ? suspect->reason : "");
     response->findings[response->n_findings++] = finding;
 }
 
-static int decide(struct verifying *verifying, struct suspect *suspect,
+static int decide(struct verifying *verifying, struct suspect *suspect, bool is_fixed,
                   Torg__V1__VerifyStepResponse *response, struct err *err)
 {
     struct deciding deciding = {.verifying = verifying, .suspect = suspect};
@@ -214,13 +312,54 @@ static int decide(struct verifying *verifying, struct suspect *suspect,
     if (verifying->fix && suspect->pk.size)
         rc = store_write(verifying->inspect->store, queue_again, &deciding, err);
     if (!rc)
-        add_finding(verifying, suspect, deciding.is_queued, response);
+        add_finding(verifying, suspect, is_fixed || deciding.is_queued, response);
     return rc;
 }
 
-void verify_pause(const struct verifying *verifying)
+static int decide_each(struct verifying *verifying, Torg__V1__VerifyStepResponse *response,
+                       struct err *err)
 {
-    clock_sleep(verifying->inspect->clock, PAUSE_MS_MIN * MS_US);
+    bool is_fixed[SUSPECT_PAGE_COUNT] = {false};
+    size_t kept = 0;
+    int rc = 0;
+
+    /* A document that is written all the time, or an index that is behind, may differ in anything.
+     */
+    for (size_t i = 0; i < verifying->count; i++) {
+        struct suspect *suspect = &verifying->suspects[i];
+
+        if (!is_by_queue(verifying) || suspect->is_final || suspect->is_stable)
+            verifying->suspects[kept++] = *suspect;
+    }
+    response->waiting_count += verifying->count - kept;
+    verifying->count = kept;
+    if (verifying->fix && verifying->count && verifying->check->kind == KIND(INDEX))
+        rc = verify_index_fix(verifying, is_fixed, err);
+    for (size_t i = 0; i < verifying->count && !rc; i++)
+        rc = decide(verifying, &verifying->suspects[i], is_fixed[i], response, err);
+    return rc;
+}
+
+/* Of a kind that knows itself what is on its way, and how to put the rest right. */
+static int decide_all(struct verifying *verifying, Torg__V1__VerifyStepResponse *response,
+                      struct err *err)
+{
+    bool is_fixed[SUSPECT_PAGE_COUNT] = {false};
+    size_t kept = 0;
+    int rc = 0;
+
+    for (size_t i = 0; i < verifying->count; i++) {
+        if (verifying->suspects[i].is_stable)
+            verifying->suspects[kept++] = verifying->suspects[i];
+        else
+            response->waiting_count++;
+    }
+    verifying->count = kept;
+    if (kept && verifying->fix)
+        rc = verifying->kind->fix(verifying, is_fixed, err);
+    for (size_t i = 0; i < kept && !rc; i++)
+        add_finding(verifying, &verifying->suspects[i], is_fixed[i], response);
+    return rc;
 }
 
 /* --- a step --- */
@@ -237,38 +376,16 @@ static int check_request(const Torg__V1__VerifyStepRequest *request, struct err 
     return 0;
 }
 
-/* A searcher that is still behind what the queue had at the beginning may differ in anything. */
-static int pass_if_behind(struct verifying *verifying, const struct lane_ends *ends,
-                          Torg__V1__VerifyStepResponse *response, struct err *err)
+static int run_step(struct verifying *verifying, Torg__V1__VerifyStepResponse *response,
+                    struct err *err)
 {
-    bool is_reached = true;
-    int rc = 0;
+    int rc = verifying->kind->page(verifying, err);
 
-    if (verifying->check->kind == KIND(INDEX) && verifying->count &&
-        !verifying->suspects[0].is_stable)
-        rc = lanes_reached(verifying, ends, &is_reached, err);
-    if (!rc && !is_reached) {
-        response->waiting_count += verifying->count;
-        verifying->count = 0;
-    }
-    return rc;
-}
-
-static int run_step(struct verifying *verifying, const struct verify_kind *kind,
-                    Torg__V1__VerifyStepResponse *response, struct err *err)
-{
-    struct lane_ends ends;
-    bool is_empty;
-    int rc = lanes_read(verifying, &ends, &is_empty, err);
-
-    if (!rc)
-        rc = kind->page(verifying, err);
     if (!rc && verifying->count)
-        rc = look_until_agreed(verifying, kind, err);
+        rc = look_until_agreed(verifying, err);
     if (!rc)
-        rc = pass_if_behind(verifying, &ends, response, err);
-    for (size_t i = 0; i < verifying->count && !rc; i++)
-        rc = decide(verifying, &verifying->suspects[i], response, err);
+        rc = verifying->kind->fix ? decide_all(verifying, response, err)
+                                  : decide_each(verifying, response, err);
     response->checked_count = verifying->checked_count;
     response->cursor = (ProtobufCBinaryData){verifying->next.size, (uint8_t *)verifying->next.data};
     return rc;
@@ -285,16 +402,41 @@ static int tell_unreadable(const struct verifying *verifying, const struct err *
     return 0;
 }
 
-int verify_step(const struct inspect *inspect, const Torg__V1__VerifyStepRequest *request,
-                const char *principal, struct arena *arena, Torg__V1__VerifyStepResponse *response,
-                struct err *err)
+/* Offers may be there before the first document of one was ever received. */
+static int find_client(struct verifying *verifying, struct err *err)
+{
+    int rc = clients_find(verifying->inspect->clients, verifying->check->client, true,
+                          &verifying->client, err);
+
+    if (rc == ERR_NOT_FOUND && verifying->check->kind == KIND(OFFERS))
+        return 0;
+    if (!rc && verifying->check->kind == KIND(OFFERS) &&
+        strcmp(verifying->client->name, OFFER_CLIENT) != 0)
+        return err_set(err, ERR_INVALID, "check.client: offers are compared with \"%s\" alone",
+                       OFFER_CLIENT);
+    if (!rc && verifying->check->shard >= verifying->client->shard_count)
+        return err_set(err, ERR_INVALID, "check.shard: %s has %u, counted from 0",
+                       verifying->client->name, verifying->client->shard_count);
+    return rc;
+}
+
+/* An epoch may be given up between the plan and the step. */
+static bool is_gone(const struct verifying *verifying)
+{
+    return verifying->client && verifying->check->epoch &&
+           !client_epoch(verifying->client, verifying->check->epoch);
+}
+
+int verify_step_by(const struct inspect *inspect, const Torg__V1__VerifyStepRequest *request,
+                   const struct verify_by *by, struct arena *arena,
+                   Torg__V1__VerifyStepResponse *response, struct err *err)
 {
     int64_t settle_ms = request->settle_ms ? request->settle_ms : VERIFY_SETTLE_MS;
     struct verifying verifying = {
         .inspect = inspect,
         .check = request->check,
         .cursor = bytes_make(request->cursor.data, request->cursor.len),
-        .principal = principal,
+        .by = by,
         .fix = request->fix,
         .deadline_us = clock_mono_us(inspect->clock) + settle_ms * MS_US,
         .arena = arena,
@@ -303,18 +445,23 @@ int verify_step(const struct inspect *inspect, const Torg__V1__VerifyStepRequest
 
     assert(inspect->store && inspect->clients && inspect->clock);
     if (!rc)
-        rc = clients_find(inspect->clients, request->check->client, true, &verifying.client, err);
+        rc = find_client(&verifying, err);
     if (rc == ERR_CORRUPT && request->check->kind == KIND(REGISTRY))
         return tell_unreadable(&verifying, err, response);
-    if (rc)
-        return rc;
-    if (request->check->shard >= verifying.client->shard_count) {
-        rc = err_set(err, ERR_INVALID, "check.shard: %s has %u, counted from 0",
-                     verifying.client->name, verifying.client->shard_count);
-    } else {
+    if (!rc && !is_gone(&verifying)) {
+        verifying.kind = kinds[request->check->kind];
         verifying.suspects = arena_alloc(arena, SUSPECT_PAGE_COUNT * sizeof(struct suspect));
-        rc = run_step(&verifying, kinds[request->check->kind], response, err);
+        rc = run_step(&verifying, response, err);
     }
     client_unref(verifying.client);
     return rc;
+}
+
+int verify_step(const struct inspect *inspect, const Torg__V1__VerifyStepRequest *request,
+                const char *principal, struct arena *arena, Torg__V1__VerifyStepResponse *response,
+                struct err *err)
+{
+    const struct verify_by by = {.principal = principal, .lane = LANE_EMERGENCY};
+
+    return verify_step_by(inspect, request, &by, arena, response, err);
 }

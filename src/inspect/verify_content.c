@@ -19,7 +19,7 @@
 #include "registry/bounds.h"
 #include "registry/indexing/queue.h"
 
-enum { ATTEMPT_COUNT_MAX = 5 };
+enum { ATTEMPT_COUNT_MAX = 5, QUIET_MS = 20 /* between two looks for a quiet moment */ };
 
 static void tell(struct verifying *verifying, const char *text)
 {
@@ -48,8 +48,9 @@ static int begin(struct verifying *verifying, int64_t attempt, struct err *err)
     int rc = look_for_quiet(verifying, &ends, &is_quiet, err);
 
     while (!rc && !is_quiet && clock_mono_us(verifying->inspect->clock) < verifying->deadline_us) {
-        verify_pause(verifying);
-        rc = look_for_quiet(verifying, &ends, &is_quiet, err);
+        rc = verify_pause(verifying, QUIET_MS * MS_US, err);
+        if (!rc)
+            rc = look_for_quiet(verifying, &ends, &is_quiet, err);
     }
     if (rc)
         return rc;

@@ -11,6 +11,7 @@
 #include "inspect/bounds.h"
 #include "inspect/row_fits.h"
 #include "inspect/slots_read.h"
+#include "registry/indexing/backfill.h"
 
 static const int64_t id_end = (int64_t)UINT32_MAX + 1;
 
@@ -73,49 +74,6 @@ static void tell_searcher(struct verifying *verifying, const struct err *err)
     suspect_tell(suspect, "%.200s", err->text);
 }
 
-/* --- a page --- */
-
-static int index_page(struct verifying *verifying, struct err *err)
-{
-    struct slots_read read = {.verifying = verifying, .max = VERIFY_ROW_COUNT};
-    Torg__V1__ListIndexedResponse *listed;
-    struct cursor cursor;
-    int64_t end = id_end;
-    int rc = cursor_parse(verifying, &cursor, err);
-
-    read.from = (uint32_t)cursor.a;
-    if (!rc)
-        rc = list_index(verifying, read.from, VERIFY_ROW_COUNT, &listed, err);
-    if (rc == ERR_CORRUPT) {
-        tell_searcher(verifying, err);
-        return 0;
-    }
-    if (!rc)
-        rc = slots_read(&read, err);
-    if (rc)
-        return rc;
-    if (listed->next_id)
-        end = listed->next_id;
-    if (read.count == read.max && (int64_t)read.slots[read.count - 1].doc_id + 1 < end)
-        end = (int64_t)read.slots[read.count - 1].doc_id + 1;
-    for (size_t i = 0, j = 0; i < read.count || j < listed->n_documents;) {
-        int64_t a = i < read.count ? read.slots[i].doc_id : id_end;
-        int64_t b = j < listed->n_documents ? listed->documents[j]->doc_id : id_end;
-        int64_t doc_id = a < b ? a : b;
-
-        if (doc_id >= end)
-            break;
-        suspect_add(verifying, a == doc_id ? read.slots[i].key : bytes_of(listed->documents[j]->pk),
-                    (uint32_t)doc_id);
-        i += a == doc_id;
-        j += b == doc_id;
-    }
-    verifying->checked_count = verifying->count;
-    if (end < id_end)
-        cursor_next(verifying, end, 0, BYTES_EMPTY);
-    return 0;
-}
-
 /* --- looks --- */
 
 struct looking {
@@ -124,7 +82,25 @@ struct looking {
     Torg__V1__IndexedDocument **documents; /* in order of doc_id */
     size_t count;
     size_t capacity;
+    struct backfill backfill; /* of an epoch into which stored documents are poured … */
+    bool has_backfill;
 };
+
+static int read_backfill(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct looking *looking = arg;
+    const Torg__V1__VerifyCheck *check = looking->verifying->check;
+
+    return backfill_find(tx, looking->verifying->client->id, check->epoch, check->shard,
+                         &looking->backfill, &looking->has_backfill, err);
+}
+
+/* … and has not come to this one yet. */
+static bool is_to_be_poured(const struct looking *looking, const struct row *row)
+{
+    return looking->has_backfill && !looking->backfill.is_done &&
+           row->hash > looking->backfill.hash;
+}
 
 /* Documents of the range of all suspects. */
 static int list_range(struct looking *looking, struct err *err)
@@ -175,35 +151,42 @@ static void look_at_present(const struct slot_read *slot, const Torg__V1__Indexe
     bool caught_up = is_moved && document->version >= suspect->seen.version;
 
     if (!slot)
-        suspect_tell(suspect, "the index has %.80s under this number, which belongs to nobody",
-                     document->pk);
+        suspect_blame(suspect, "orphan",
+                      "the index has %.80s under this number, which belongs to nobody",
+                      document->pk);
     else if (!bytes_equal_text(slot->key, document->pk))
-        suspect_tell(suspect, "the index has %.80s under this number", document->pk);
+        suspect_blame(suspect, "orphan", "the index has %.80s under this number", document->pk);
     else if (slot->row.status != ROW_ALIVE && !caught_up)
-        suspect_tell(suspect, "the index has version %" PRId64 ", the registry has it as deleted",
-                     document->version);
+        suspect_blame(suspect, "shown",
+                      "the index has version %" PRId64 ", the registry has it as deleted",
+                      document->version);
     else if (slot->row.status == ROW_ALIVE && document->version != slot->row.order.version &&
              !(caught_up && document->version < slot->row.order.version))
-        suspect_tell(suspect, "the index has version %" PRId64 ", the registry %" PRId64,
-                     document->version, slot->row.order.version);
+        suspect_blame(suspect, document->version < slot->row.order.version ? "behind" : "ahead",
+                      "the index has version %" PRId64 ", the registry %" PRId64, document->version,
+                      slot->row.order.version);
 }
 
-static int look_at_absent(const struct verifying *verifying, const struct slot_read *slot,
+static int look_at_absent(const struct looking *looking, const struct slot_read *slot,
                           bool is_moved, struct suspect *suspect, struct err *err)
 {
+    const struct verifying *verifying = looking->verifying;
     int64_t now_us = clock_wall_us(verifying->inspect->clock);
     bool fits;
     int rc;
 
     if (!slot || slot->row.status != ROW_ALIVE || (is_moved && !suspect->was_alive))
         return 0;
-    if (slot->row.expires_us && slot->row.expires_us <= now_us)
-        return 0; /* it may have ended in the index before the registry has swept it */
+    if (slot->row.expires_us && slot->row.expires_us - SECOND_US <= now_us)
+        return 0; /* the index, which counts seconds, may have ended it before the registry */
+    if (is_to_be_poured(looking, &slot->row))
+        return 0;
     rc = row_fits(verifying->inspect, verifying->client, verifying->check->epoch, slot->key,
                   verifying->arena, &fits, err);
     if (!rc && fits)
-        suspect_tell(suspect, "it lives at version %" PRId64 ", and the index does not have it",
-                     slot->row.order.version);
+        suspect_blame(suspect, "missing",
+                      "it lives at version %" PRId64 ", and the index does not have it",
+                      slot->row.order.version);
     return rc;
 }
 
@@ -213,6 +196,7 @@ static int look_at(const struct looking *looking, struct suspect *suspect, struc
     const Torg__V1__IndexedDocument *document = find_document(looking, suspect->doc_id);
     bool is_moved = false;
 
+    suspect->now = slot ? slot->row.order : (struct order){0};
     if (slot && !suspect->is_seen) {
         suspect->is_seen = true;
         suspect->seen = slot->row.order;
@@ -224,8 +208,75 @@ static int look_at(const struct looking *looking, struct suspect *suspect, struc
         look_at_present(slot, document, is_moved, suspect);
         return 0;
     }
-    return look_at_absent(looking->verifying, slot, is_moved, suspect, err);
+    return look_at_absent(looking, slot, is_moved, suspect, err);
 }
+
+/* --- a page --- */
+
+/* What is equal at the first sight, as nearly all is, is no suspect. */
+static int drop_equal(struct verifying *verifying, const struct slots_read *read,
+                      const Torg__V1__ListIndexedResponse *listed, struct err *err)
+{
+    struct looking looking = {.verifying = verifying,
+                              .read = *read,
+                              .documents = listed->documents,
+                              .count = listed->n_documents};
+    size_t kept = 0;
+    int rc = store_read(verifying->inspect->store, read_backfill, &looking, err);
+
+    for (size_t i = 0; i < verifying->count && !rc; i++) {
+        struct suspect *suspect = &verifying->suspects[i];
+
+        rc = look_at(&looking, suspect, err);
+        if (*suspect->text)
+            verifying->suspects[kept++] = *suspect;
+    }
+    verifying->count = kept;
+    return rc;
+}
+
+static int index_page(struct verifying *verifying, struct err *err)
+{
+    struct slots_read read = {.verifying = verifying, .max = VERIFY_ROW_COUNT};
+    Torg__V1__ListIndexedResponse *listed;
+    struct cursor cursor;
+    int64_t end = id_end;
+    int rc = cursor_parse(verifying, &cursor, err);
+
+    read.from = (uint32_t)cursor.a;
+    if (!rc)
+        rc = list_index(verifying, read.from, VERIFY_ROW_COUNT, &listed, err);
+    if (rc == ERR_CORRUPT) {
+        tell_searcher(verifying, err);
+        return 0;
+    }
+    if (!rc)
+        rc = slots_read(&read, err);
+    if (rc)
+        return rc;
+    if (listed->next_id)
+        end = listed->next_id;
+    if (read.count == read.max && (int64_t)read.slots[read.count - 1].doc_id + 1 < end)
+        end = (int64_t)read.slots[read.count - 1].doc_id + 1;
+    for (size_t i = 0, j = 0; i < read.count || j < listed->n_documents;) {
+        int64_t a = i < read.count ? read.slots[i].doc_id : id_end;
+        int64_t b = j < listed->n_documents ? listed->documents[j]->doc_id : id_end;
+        int64_t doc_id = a < b ? a : b;
+
+        if (doc_id >= end)
+            break;
+        suspect_add(verifying, a == doc_id ? read.slots[i].key : bytes_of(listed->documents[j]->pk),
+                    (uint32_t)doc_id);
+        i += a == doc_id;
+        j += b == doc_id;
+    }
+    verifying->checked_count = verifying->count;
+    if (end < id_end)
+        cursor_next(verifying, end, 0, BYTES_EMPTY);
+    return drop_equal(verifying, &read, listed, err);
+}
+
+/* --- looking again --- */
 
 static int index_look(struct verifying *verifying, struct err *err)
 {
@@ -239,7 +290,9 @@ static int index_look(struct verifying *verifying, struct err *err)
         return 0;
     looking.documents =
         arena_array(verifying->arena, looking.capacity, sizeof(looking.documents[0]));
-    rc = slots_read(&looking.read, err);
+    rc = store_read(verifying->inspect->store, read_backfill, &looking, err);
+    if (!rc)
+        rc = slots_read(&looking.read, err);
     if (!rc)
         rc = list_range(&looking, err);
     if (rc == ERR_CORRUPT) {

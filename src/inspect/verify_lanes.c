@@ -6,6 +6,7 @@
 struct lanes_reading {
     const struct verifying *verifying;
     struct lane_ends ends;
+    struct lane_ends offsets;
     bool is_empty;
 };
 
@@ -22,6 +23,7 @@ static int read_lanes(struct store_tx *tx, void *arg, struct err *err)
         rc = queue_state(tx, verifying->client->id, (enum lane)lane, verifying->check->shard,
                          &state, err);
         reading->ends.idx[lane] = rc ? 0 : state.end;
+        reading->offsets.idx[lane] = rc ? 0 : state.offset;
         reading->is_empty = reading->is_empty && !rc && state.offset == state.end;
     }
     return rc;
@@ -35,6 +37,19 @@ int lanes_read(const struct verifying *verifying, struct lane_ends *ends, bool *
 
     *ends = reading.ends;
     *is_empty = reading.is_empty;
+    return rc;
+}
+
+int lanes_passed(const struct verifying *verifying, const struct lane_ends *ends, bool *is_passed,
+                 struct err *err)
+{
+    struct lanes_reading reading = {.verifying = verifying};
+    int rc = store_read(verifying->inspect->store, read_lanes, &reading, err);
+
+    *is_passed = !rc;
+    for (int lane = 0; lane < LANE_FAILED; lane++)
+        if (reading.offsets.idx[lane] < ends->idx[lane])
+            *is_passed = false;
     return rc;
 }
 

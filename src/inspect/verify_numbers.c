@@ -58,7 +58,7 @@ static void look_at(const struct verifying *verifying, const struct slot_read *s
 
 static int numbers_page(struct verifying *verifying, struct err *err)
 {
-    struct slots_read read = {.verifying = verifying, .max = VERIFY_ROW_COUNT};
+    struct slots_read read = {.verifying = verifying, .max = VERIFY_ROW_COUNT, .is_whole = true};
     struct cursor cursor;
     int rc = cursor_parse(verifying, &cursor, err);
 
@@ -83,7 +83,8 @@ static int find_slot(const struct slots_read *all, uint32_t doc_id, struct slots
 
     *slot = slots_read_find(all, doc_id);
     if (!*slot) {
-        *one = (struct slots_read){.verifying = all->verifying, .from = doc_id, .max = 1};
+        *one = (struct slots_read){
+            .verifying = all->verifying, .from = doc_id, .max = 1, .is_whole = true};
         rc = slots_read(one, err);
         *slot = rc ? NULL : slots_read_find(one, doc_id);
     }
@@ -93,8 +94,10 @@ static int find_slot(const struct slots_read *all, uint32_t doc_id, struct slots
 /* Extents are long: most numbers are in that of the one before. */
 static int numbers_look(struct verifying *verifying, struct err *err)
 {
-    struct slots_read read = {
-        .verifying = verifying, .from = verifying->suspects[0].doc_id, .max = VERIFY_ROW_COUNT};
+    struct slots_read read = {.verifying = verifying,
+                              .from = verifying->suspects[0].doc_id,
+                              .max = VERIFY_ROW_COUNT,
+                              .is_whole = true};
     struct extent extent = {.first_id = -1};
     struct slots_read one;
     int rc = slots_read(&read, err);

@@ -5,6 +5,7 @@
 
 #include "codec/message.h"
 #include "inspect/verify.h"
+#include "model/offer_fields.h"
 
 #define KIND(name) TORG__V1__VERIFY_CHECK__KIND__##name
 
@@ -38,19 +39,44 @@ static Torg__V1__VerifyCheck *add_check(struct planning *planning, int kind, con
 }
 
 static void add_index_checks(struct planning *planning, const struct client_view *client,
-                             uint32_t shard, const char *replica)
+                             uint32_t shard, int64_t epoch, const char *replica)
 {
     static const int kinds[] = {KIND(INDEX), KIND(FILES), KIND(CONTENT)};
+    bool with_content = planning->rebuild && epoch == client->serving_epoch;
 
-    for (size_t i = 0; i < (planning->rebuild ? 3 : 2); i++) {
+    for (size_t i = 0; i < (with_content ? 3 : 2); i++) {
         Torg__V1__VerifyCheck *check = add_check(planning, kinds[i], client->name, shard);
 
-        check->epoch = client->serving_epoch;
+        check->epoch = epoch;
         check->replica = arena_strdup(planning->arena, replica);
     }
 }
 
-/* A shard that no searcher has is asked of this process, which tells that it has it not. */
+/* The epoch that serves, and those beside it (being built, kept for the way back) where a searcher
+ * has them: it has opened them a little after they began. A shard that no searcher has is asked of
+ * this process, which tells that it has it not. */
+static void plan_shard(struct planning *planning, const struct client_view *client, uint32_t shard,
+                       const Torg__V1__Freshness *freshness)
+{
+    bool is_served = false;
+
+    add_check(planning, KIND(REGISTRY), client->name, shard);
+    add_check(planning, KIND(NUMBERS), client->name, shard);
+    add_check(planning, KIND(QUEUE), client->name, shard);
+    for (size_t i = 0; i < freshness->n_shards; i++) {
+        const Torg__V1__ShardFreshness *one = freshness->shards[i];
+        bool is_serving = one->epoch == client->serving_epoch;
+
+        if (one->shard != shard ||
+            (!is_serving && (!one->is_ready || !client_epoch(client, one->epoch))))
+            continue;
+        is_served = is_served || is_serving;
+        add_index_checks(planning, client, shard, one->epoch, one->replica);
+    }
+    if (!is_served)
+        add_index_checks(planning, client, shard, client->serving_epoch, "");
+}
+
 static int plan_client(struct planning *planning, const struct client_view *client, struct err *err)
 {
     Torg__V1__Freshness *freshness;
@@ -59,24 +85,32 @@ static int plan_client(struct planning *planning, const struct client_view *clie
 
     if (rc)
         return err_wrap(err, "the searchers of %s", client->name);
-    for (uint32_t shard = 0; shard < client->shard_count; shard++) {
-        bool is_served = false;
-
-        add_check(planning, KIND(REGISTRY), client->name, shard);
-        add_check(planning, KIND(NUMBERS), client->name, shard);
-        add_check(planning, KIND(QUEUE), client->name, shard);
-        for (size_t i = 0; i < freshness->n_shards; i++) {
-            const Torg__V1__ShardFreshness *one = freshness->shards[i];
-
-            if (one->shard != shard || one->epoch != client->serving_epoch)
-                continue;
-            is_served = true;
-            add_index_checks(planning, client, shard, one->replica);
-        }
-        if (!is_served)
-            add_index_checks(planning, client, shard, "");
-    }
+    if (strcmp(client->name, OFFER_CLIENT) == 0)
+        add_check(planning, KIND(OFFERS), client->name, 0);
+    for (uint32_t shard = 0; shard < client->shard_count; shard++)
+        plan_shard(planning, client, shard, freshness);
     return 0;
+}
+
+/* Offers whose documents nobody has ever received. */
+static int plan_offers(struct planning *planning, struct err *err)
+{
+    int64_t found = 0;
+    int rc = store_read_integer(planning->inspect->store,
+                                "SELECT 1 FROM offer WHERE kind = 'offer' LIMIT 1", NULL, 0, &found,
+                                err);
+
+    if (!rc && found)
+        add_check(planning, KIND(OFFERS), OFFER_CLIENT, 0);
+    return rc;
+}
+
+static bool has_offers(const Torg__V1__VerifyPlan *plan)
+{
+    for (size_t i = 0; i < plan->n_checks; i++)
+        if (strcmp(plan->checks[i]->client, OFFER_CLIENT) == 0)
+            return true;
+    return false;
 }
 
 int verify_plan(const struct inspect *inspect, const Torg__V1__PlanVerifyRequest *request,
@@ -99,6 +133,8 @@ int verify_plan(const struct inspect *inspect, const Torg__V1__PlanVerifyRequest
         count = rc ? 0 : 1;
         unreadable = rc == ERR_CORRUPT ? only : none;
         rc = rc == ERR_CORRUPT ? 0 : rc;
+        if (rc == ERR_NOT_FOUND && strcmp(request->client, OFFER_CLIENT) == 0)
+            rc = plan_offers(&planning, err);
     } else {
         rc = clients_list(inspect->clients, true, arena, &list, &count, &unreadable, err);
     }
@@ -109,5 +145,7 @@ int verify_plan(const struct inspect *inspect, const Torg__V1__PlanVerifyRequest
             rc = plan_client(&planning, list[i], err);
         client_unref(list[i]);
     }
+    if (!rc && !*request->client && !has_offers(plan))
+        rc = plan_offers(&planning, err);
     return rc;
 }

@@ -8,15 +8,34 @@ struct page {
     struct verifying *verifying;
     int64_t after, last;
     struct row *rows;
+    struct number_ask *asks; /* of a light check */
     size_t count;
 };
 
 static int scan(struct store_tx *tx, void *arg, struct err *err)
 {
     struct page *page = arg;
+    const struct verifying *verifying = page->verifying;
+    int rc = rows_scan(tx, verifying->client->id, page->after, page->last, VERIFY_ROW_COUNT, false,
+                       verifying->arena, &page->rows, &page->count, err);
 
-    return rows_scan(tx, page->verifying->client->id, page->after, page->last, VERIFY_ROW_COUNT,
-                     false, page->verifying->arena, &page->rows, &page->count, err);
+    if (rc || !verifying->by->is_light)
+        return rc;
+    page->asks = arena_array(verifying->arena, page->count + 1, sizeof(*page->asks));
+    for (size_t i = 0; i < page->count; i++)
+        page->asks[i] = (struct number_ask){.key = page->rows[i].pk, .doc_id = NUMBER_NONE};
+    return page->count ? numbers_find(tx, verifying->client->id, verifying->check->shard,
+                                      page->asks, (uint32_t)page->count, err)
+                       : 0;
+}
+
+/* A page of rows that are not read has few to look at. */
+static bool is_plainly_right(const struct page *page, size_t place)
+{
+    const struct row *row = &page->rows[place];
+
+    return page->verifying->by->is_light && number_key_hash(row->pk) == row->hash &&
+           (row->status != ROW_ALIVE || page->asks[place].doc_id != NUMBER_NONE);
 }
 
 static int registry_page(struct verifying *verifying, struct err *err)
@@ -33,8 +52,11 @@ static int registry_page(struct verifying *verifying, struct err *err)
     if (rc)
         return rc;
     for (size_t i = 0; i < page.count && i < SUSPECT_PAGE_COUNT; i++) {
-        struct suspect *suspect = suspect_add(verifying, page.rows[i].pk, NUMBER_NONE);
+        struct suspect *suspect;
 
+        if (is_plainly_right(&page, i))
+            continue;
+        suspect = suspect_add(verifying, page.rows[i].pk, NUMBER_NONE);
         if (number_key_hash(suspect->pk) == page.rows[i].hash)
             continue;
         suspect->is_stable = true;
@@ -57,8 +79,8 @@ static int read_rows(struct store_tx *tx, void *arg, struct err *err)
 {
     struct looking *looking = arg;
     const struct verifying *verifying = looking->verifying;
-    int rc = rows_find(tx, verifying->client->id, looking->pks, verifying->count, true,
-                       verifying->arena, looking->rows, err);
+    int rc = rows_find(tx, verifying->client->id, looking->pks, verifying->count,
+                       !verifying->by->is_light, verifying->arena, looking->rows, err);
 
     if (!rc)
         rc = numbers_find(tx, verifying->client->id, verifying->check->shard, looking->asks,
@@ -72,14 +94,19 @@ static void look_at(const struct verifying *verifying, const struct row *row,
     struct arena_mark mark = arena_mark(verifying->arena);
     Torg__V1__RawDocument *document;
     struct err unreadable;
+    /* who has ended is not sent, and is swept within a second */
+    bool is_ending =
+        row->expires_us && row->expires_us - SECOND_US <= clock_wall_us(verifying->inspect->clock);
 
+    suspect->now = row->order;
     if (row->status == 0)
         return; /* a tombstone that was forgotten meanwhile */
-    if (row_unpack(verifying->inspect->dictionaries, verifying->client->id, row, verifying->arena,
+    if (!verifying->by->is_light &&
+        row_unpack(verifying->inspect->dictionaries, verifying->client->id, row, verifying->arena,
                    &document, &unreadable))
-        suspect_tell(suspect, "it cannot be read: %.160s", unreadable.text);
-    else if (row->status == ROW_ALIVE && ask->doc_id == NUMBER_NONE)
-        suspect_tell(suspect, "it lives, and has no number");
+        suspect_blame(suspect, "unreadable", "it cannot be read: %.160s", unreadable.text);
+    else if (row->status == ROW_ALIVE && ask->doc_id == NUMBER_NONE && !is_ending)
+        suspect_blame(suspect, "missing", "it lives, and has no number");
     suspect->doc_id = ask->doc_id;
     arena_rewind(verifying->arena, mark);
 }

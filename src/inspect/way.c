@@ -53,19 +53,19 @@ int way_find(struct store_tx *tx, int64_t client_id, uint32_t shard, struct byte
     return 0;
 }
 
-/* --- the lane main alone --- */
+/* --- one lane --- */
 
-int way_find_main(struct store_tx *tx, int64_t client_id, uint32_t shard, struct bytes pk,
-                  struct main_place *place, struct err *err)
+int way_find_in(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,
+                struct bytes pk, struct lane_place *place, struct err *err)
 {
-    struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(LANE_MAIN),
+    struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(lane),
                                    STORE_V_INT(shard),     STORE_V_INT(0),
                                    STORE_V_TEXT(pk),       STORE_V_INT(FRESHNESS_LOOK_COUNT)};
     int64_t end = 0;
     int rc;
 
-    *place = (struct main_place){0};
-    rc = queue_offset(tx, client_id, LANE_MAIN, shard, &place->offset, err);
+    *place = (struct lane_place){0};
+    rc = queue_offset(tx, client_id, lane, shard, &place->offset, err);
     params[3].integer = place->offset;
     if (!rc)
         rc = store_find_integer(tx,

@@ -24,8 +24,8 @@ struct way {
 int way_find(struct store_tx *tx, int64_t client_id, uint32_t shard, struct bytes pk,
              struct arena *arena, struct way *way, struct err *err);
 
-/* Where the lane main stands, and the newest element of the key that waits in it. */
-struct main_place {
+/* Where a lane stands, and the newest element of the key that waits in it. */
+struct lane_place {
     int64_t offset; /* the indexer's */
     bool is_waiting;
     int64_t idx; /* of it */
@@ -33,7 +33,7 @@ struct main_place {
 
 /* Looks through FRESHNESS_LOOK_COUNT elements at most; when more wait, and it is not among the
  * first of them, it is thought to be the last. */
-int way_find_main(struct store_tx *tx, int64_t client_id, uint32_t shard, struct bytes pk,
-                  struct main_place *place, struct err *err);
+int way_find_in(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,
+                struct bytes pk, struct lane_place *place, struct err *err);
 
 #endif

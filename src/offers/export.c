@@ -42,6 +42,8 @@ struct batch {
     size_t owned_count;
     struct arena *arena;
     bool waiting[OFFER_SHARD_COUNT]; /* shards with rows, whoever owns them */
+    bool urgent[OFFER_SHARD_COUNT];  /* and those with takedowns among them */
+    size_t urgent_count;             /* changes at the front: takedowns and what precedes them */
     size_t count;
     size_t size;
     size_t deleted;
@@ -118,36 +120,58 @@ static int claim(struct batch *batch, struct err *err)
 /* --- reading --- */
 
 /* From shard to shard along the key: an empty queue, the usual state, costs one question. */
-static int find_waiting(struct store_tx *tx, struct batch *batch, struct err *err)
+static int find_shards(struct store_tx *tx, const char *sql, bool found[OFFER_SHARD_COUNT],
+                       bool *is_any, struct err *err)
 {
     int64_t at = -1;
 
-    memset(batch->waiting, 0, sizeof(batch->waiting));
+    *is_any = false;
+    memset(found, 0, OFFER_SHARD_COUNT * sizeof(found[0]));
     for (;;) {
         int64_t next = -1;
-        int rc = store_find_integer(tx,
-                                    "SELECT shard_id FROM queue WHERE shard_id > $1 "
-                                    "ORDER BY shard_id LIMIT 1",
-                                    STORE_WITH(STORE_V_INT(at)), &next, err);
+        int rc = store_find_integer(tx, sql, STORE_WITH(STORE_V_INT(at)), &next, err);
 
         if (rc || next < 0)
             return rc;
         assert(next > at);
         at = next;
+        *is_any = true;
         if (at < OFFER_SHARD_COUNT)
-            batch->waiting[at] = true;
+            found[at] = true;
     }
+}
+
+static int find_waiting(struct store_tx *tx, struct batch *batch, struct err *err)
+{
+    bool is_any;
+    int rc = find_shards(tx,
+                         "SELECT shard_id FROM queue WHERE shard_id > $1 "
+                         "ORDER BY shard_id LIMIT 1",
+                         batch->waiting, &is_any, err);
+
+    memset(batch->urgent, 0, sizeof(batch->urgent));
+    if (!rc && is_any)
+        rc = find_shards(tx,
+                         "SELECT shard_id FROM queue WHERE shard_id > $1 AND urgent > 0 "
+                         "ORDER BY shard_id LIMIT 1",
+                         batch->urgent, &is_any, err);
+    return rc;
 }
 
 struct row {
     int64_t seq;
     offerid offer;
     int64_t revision;
+    bool is_urgent;
+    struct bytes body; /* the offer at that revision; empty: the newest state is it, or it is a
+                          later row of the same offer */
 };
 
 struct window {
     struct row rows[EXPORT_WINDOW_COUNT];
     size_t count;
+    bool is_sparse; /* there may be others between its rows */
+    bool is_cut;    /* the batch has bytes enough without those behind */
 };
 
 static bool is_earlier(const struct window *window, size_t place)
@@ -157,6 +181,16 @@ static bool is_earlier(const struct window *window, size_t place)
             return true;
     }
     return false;
+}
+
+/* A later one of the same offer: that one first. */
+static bool must_wait(const struct batch *batch, const struct window *window, size_t place)
+{
+    for (size_t i = 0; i < batch->urgent_count; i++) {
+        if (batch->changes[i].offer == window->rows[place].offer)
+            return true;
+    }
+    return is_earlier(window, place);
 }
 
 static struct bytes encode(struct batch *batch, const ProtobufCMessage *message)
@@ -172,20 +206,40 @@ static struct bytes encode(struct batch *batch, const ProtobufCMessage *message)
     return value;
 }
 
-/* The offer is as it is now; the photos are those of it that the row's revision asked for. */
-static void fill_change(struct batch *batch, struct change *change, Torg__V1__Offer *offer,
-                        int64_t revision)
+/* Those photos that the row's revision asked for and that are still wanted; NULL: none. */
+static int find_request(struct store_tx *tx, struct batch *batch, const struct row *row,
+                        const Torg__V1__Offer *offer, const Torg__V1__PhotoRequest **request,
+                        struct err *err)
+{
+    Torg__V1__Offer *newest = NULL;
+    int rc = 0;
+
+    *request = photos_request(offer, row->revision, batch->arena);
+    if (*request)
+        rc = record_find(tx, row->offer, batch->arena, &newest, err);
+    if (newest)
+        *request = photos_request(newest, row->revision, batch->arena);
+    return rc == ERR_CORRUPT ? 0 : rc;
+}
+
+static int fill_change(struct store_tx *tx, struct batch *batch, struct change *change,
+                       Torg__V1__Offer *offer, const struct row *row, struct err *err)
 {
     Torg__V1__OfferUpdate update = TORG__V1__OFFER_UPDATE__INIT;
-    const Torg__V1__PhotoRequest *request = photos_request(offer, revision, batch->arena);
+    const Torg__V1__PhotoRequest *request;
+    int rc = find_request(tx, batch, row, offer, &request, err);
 
+    if (rc)
+        return rc;
     update.offer = offer;
     update.shard = batch->owned[change->place].shard;
     update.seq = change->seq;
+    update.urgent = row->is_urgent;
     change->key = bytes_of(offer->id);
     change->values[0] = change->values[1] = encode(batch, &update.base);
     if (request)
         change->values[2] = encode(batch, &request->base);
+    return 0;
 }
 
 /* One damaged offer holds up nobody but itself. */
@@ -194,6 +248,26 @@ static void skip_damaged(struct batch *batch, const struct row *row, const struc
     counter_add(batch->exporter->skipped, 1);
     log_error("an offer cannot be exported", LOG_INT("offer", row->offer), LOG_INT("seq", row->seq),
               LOG_TEXT("error", err->text));
+}
+
+/* As it was at the row's revision: the newest, unless the row has another. The newest, too, where
+ * that is damaged: better than that later changes of the offer wait behind it, a ban among them. */
+static int find_offer(struct store_tx *tx, struct batch *batch, const struct row *row,
+                      Torg__V1__Offer **offer, struct err *err)
+{
+    int rc = ERR_CORRUPT;
+
+    if (row->body.size)
+        rc = record_open_offer(row->offer, row->body, batch->arena, offer, err);
+    if (!rc)
+        return 0;
+    if (row->body.size)
+        log_error("a row of the export is damaged: the newest state is sent instead",
+                  LOG_INT("offer", row->offer), LOG_INT("seq", row->seq));
+    rc = record_find(tx, row->offer, batch->arena, offer, err);
+    if (!rc && !*offer)
+        rc = err_set(err, ERR_CORRUPT, "the queue names an offer that is not there");
+    return rc;
 }
 
 static int gather_window(struct store_tx *tx, struct batch *batch, uint32_t place,
@@ -211,13 +285,12 @@ static int gather_window(struct store_tx *tx, struct batch *batch, uint32_t plac
             batch->more = true;
             break;
         }
-        if (is_earlier(window, i)) {
+        if (must_wait(batch, window, i)) {
             adjacent = false;
+            batch->more = true; /* it is the next round's */
             continue;
         }
-        rc = record_find(tx, row->offer, batch->arena, &offer, err);
-        if (!rc && !offer)
-            rc = err_set(err, ERR_CORRUPT, "the queue names an offer that is not there");
+        rc = find_offer(tx, batch, row, &offer, err);
         if (rc == ERR_CORRUPT) {
             skip_damaged(batch, row, err);
             adjacent = false;
@@ -228,26 +301,45 @@ static int gather_window(struct store_tx *tx, struct batch *batch, uint32_t plac
             break;
         *change = (struct change){
             .place = place, .seq = row->seq, .adjacent = adjacent, .offer = row->offer};
-        fill_change(batch, change, offer, row->revision);
-        batch->count++;
-        adjacent = true;
+        rc = fill_change(tx, batch, change, offer, row, err);
+        batch->count += !rc;
+        adjacent = !window->is_sparse;
     }
     return rc;
 }
 
-/* params: the shard, how many, behind which */
-static int read_window(struct store_tx *tx, const struct store_value params[3],
-                       struct window *window, struct err *err)
-{
-    struct store_rows rows = store_select(tx,
-                                          "SELECT seq, offer_id, revision FROM queue "
-                                          "WHERE shard_id = $1 AND seq > $3 ORDER BY seq LIMIT $2",
-                                          params, 3);
+#define ROWS                                                                                       \
+    "SELECT seq, offer_id, revision, urgent, body FROM queue WHERE shard_id = $1 AND seq > $3 "
+#define TAKEDOWNS                                                                                  \
+    " FROM queue WHERE shard_id = $1 AND urgent > 0 ORDER BY seq LIMIT $2) AS takedowns) "
 
-    for (window->count = 0; store_next(&rows); window->count++) {
+static const char oldest_rows[] = ROWS "ORDER BY seq LIMIT $2";
+/* The oldest takedowns, and what waits of their offers before them: revisions stay in order. */
+static const char urgent_rows[] = ROWS
+    "AND seq <= (SELECT MAX(seq) FROM (SELECT seq" TAKEDOWNS
+    "AND offer_id IN (SELECT offer_id FROM (SELECT seq, offer_id" TAKEDOWNS "ORDER BY seq LIMIT $2";
+
+/* params: the shard, how many, behind which */
+static int read_window(struct store_tx *tx, struct batch *batch, const char *sql,
+                       const struct store_value params[3], struct window *window, struct err *err)
+{
+    struct store_rows rows = store_select(tx, sql, params, 3);
+    size_t size = batch->size;
+
+    window->is_cut = false;
+    window->is_sparse = sql != oldest_rows;
+    for (window->count = 0; !window->is_cut && store_next(&rows); window->count++) {
+        struct row *row = &window->rows[window->count];
+
         assert(window->count < EXPORT_WINDOW_COUNT);
-        window->rows[window->count] =
-            (struct row){rows.columns[0].integer, rows.columns[1].integer, rows.columns[2].integer};
+        *row = (struct row){.seq = rows.columns[0].integer,
+                            .offer = rows.columns[1].integer,
+                            .revision = rows.columns[2].integer,
+                            .is_urgent = rows.columns[3].integer > 0};
+        if (!must_wait(batch, window, window->count))
+            row->body = arena_copy(batch->arena, rows.columns[4].bytes);
+        size += row->body.size;
+        window->is_cut = size >= EXPORT_BATCH_SIZE;
     }
     return store_rows_end(&rows, err);
 }
@@ -264,15 +356,29 @@ static int gather_shard(struct store_tx *tx, struct batch *batch, uint32_t place
         const struct store_value params[] = {STORE_V_INT(batch->owned[place].shard),
                                              STORE_V_INT(EXPORT_WINDOW_COUNT), STORE_V_INT(last)};
 
-        rc = read_window(tx, params, &window, err);
+        rc = read_window(tx, batch, oldest_rows, params, &window, err);
         if (!rc)
             rc = gather_window(tx, batch, place, &window, err);
-        if (batch->count > before || window.count < EXPORT_WINDOW_COUNT ||
+        if (batch->count > before || (window.count < EXPORT_WINDOW_COUNT && !window.is_cut) ||
             batch->size >= EXPORT_BATCH_SIZE || batch->count == EXPORT_BATCH_COUNT)
             break;
         last = window.rows[window.count - 1].seq;
     }
-    batch->more = batch->more || window.count == EXPORT_WINDOW_COUNT;
+    batch->more = batch->more || window.count == EXPORT_WINDOW_COUNT || window.is_cut;
+    return rc;
+}
+
+/* Takedowns of the shard: however long its queue is, they are in the next round. */
+static int gather_urgent(struct store_tx *tx, struct batch *batch, uint32_t place, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(batch->owned[place].shard),
+                                         STORE_V_INT(EXPORT_WINDOW_COUNT), STORE_V_INT(0)};
+    struct window window;
+    int rc = read_window(tx, batch, urgent_rows, params, &window, err);
+
+    if (!rc)
+        rc = gather_window(tx, batch, place, &window, err);
+    batch->more = batch->more || window.count == EXPORT_WINDOW_COUNT || window.is_cut;
     return rc;
 }
 
@@ -285,7 +391,13 @@ static int gather(struct store_tx *tx, void *arg, struct err *err)
     batch->count = 0;
     batch->size = 0;
     batch->more = false;
+    batch->urgent_count = 0;
     rc = find_waiting(tx, batch, err);
+    for (uint32_t i = 0; i < batch->owned_count && !rc; i++) {
+        if (batch->urgent[batch->owned[i].shard] && !batch->lost[i])
+            rc = gather_urgent(tx, batch, i, err);
+    }
+    batch->urgent_count = batch->count;
     for (size_t i = 0; i < batch->owned_count && !rc; i++) {
         uint32_t place = (uint32_t)((batch->exporter->first + i) % batch->owned_count);
 

@@ -58,40 +58,72 @@ int external_item_put(struct store_tx *tx, const char *seller, const char *exter
 
 /* --- with changes of others --- */
 
-static int refuse_taken(struct store_tx *tx, const Torg__V1__Offer *offer, struct arena *arena,
-                        struct err *err)
+static int refuse_taken(offerid holder, const char *name, struct err *err)
 {
-    const char *name = offer->content->external_id;
-    struct external_item item;
-    char holder[OFFER_ID_TEXT_SIZE];
-    int rc = external_item_find(tx, offer->seller, name, arena, &item, err);
+    char id[OFFER_ID_TEXT_SIZE];
 
-    if (rc)
-        return rc;
-    offer_id_format(item.offer_id, holder);
+    offer_id_format(holder, id);
     return err_set(
         err, ERR_EXISTS,
         "content.external_id: the seller's offer %s has \"%s\" already: change or delete "
         "that offer, or take another external id",
-        holder, name);
+        id, name);
 }
 
-/* Takes a name that is free: never used, or only by what is deleted. */
+/* As another offer, what was banned would be rid of its ban. */
+static int refuse_banned(struct store_tx *tx, offerid holder, const char *name, struct arena *arena,
+                         struct err *err)
+{
+    struct opinion_seen opinion = {0};
+    Torg__V1__Offer *offer;
+    char id[OFFER_ID_TEXT_SIZE];
+    int rc = record_find(tx, holder, arena, &offer, err);
+
+    if (!rc && offer)
+        rc = opinion_see(tx, holder, arena, &opinion, err);
+    if (rc || !offer || !opinion_bans(&opinion, offer))
+        return rc;
+    offer_id_format(holder, id);
+    return err_set(err, ERR_PRECONDITION,
+                   "content.external_id: \"%s\" is that of offer %s, which was banned and deleted: "
+                   "ask the moderators to lift the ban",
+                   name, id);
+}
+
+/* Takes a name that is free: never used, or only by what is deleted and not banned. */
 static int take_name(struct store_tx *tx, offerid id, const Torg__V1__Offer *offer,
                      struct arena *arena, struct err *err)
 {
+    const char *name = offer->content->external_id;
+    const struct store_value params[] = {STORE_V_STRING(offer->seller), STORE_V_STRING(name),
+                                         STORE_V_INT(id)};
+    struct external_item item;
     int64_t changed = 0;
     int rc = store_exec(tx,
                         "INSERT INTO feed (seller_id, external_id, offer_id, feed_id, task_id, "
                         "gone_us) VALUES ($1, $2, $3, '', 0, 0) "
-                        "ON CONFLICT (seller_id, external_id) DO UPDATE SET "
-                        "offer_id = excluded.offer_id, feed_id = '', task_id = 0, gone_us = 0 "
-                        "WHERE feed.gone_us > 0",
-                        STORE_WITH(STORE_V_STRING(offer->seller),
-                                   STORE_V_STRING(offer->content->external_id), STORE_V_INT(id)),
-                        &changed, err);
+                        "ON CONFLICT (seller_id, external_id) DO NOTHING",
+                        params, 3, &changed, err);
 
-    return !rc && !changed ? refuse_taken(tx, offer, arena, err) : rc;
+    if (rc || changed)
+        return rc;
+    rc = external_item_find(tx, offer->seller, name, arena, &item, err);
+    if (!rc)
+        rc = item.gone_us ? refuse_banned(tx, item.offer_id, name, arena, err)
+                          : refuse_taken(item.offer_id, name, err);
+    if (!rc)
+        rc = store_exec(tx,
+                        "UPDATE feed SET offer_id = $3, feed_id = '', task_id = 0, gone_us = 0 "
+                        "WHERE seller_id = $1 AND external_id = $2",
+                        params, 3, NULL, err);
+    return rc;
+}
+
+static int refuse_renaming(const Torg__V1__Offer *offer, struct err *err)
+{
+    return err_set(err, ERR_PRECONDITION,
+                   "content.external_id: offer %s is banned and keeps \"%s\": send it unchanged",
+                   offer->id, offer->content->external_id);
 }
 
 static int give_name_up(struct store_tx *tx, offerid id, const Torg__V1__Offer *offer,
@@ -129,6 +161,8 @@ int external_item_follow(struct store_tx *tx, offerid id, const Torg__V1__Offer 
     int rc = 0;
 
     if (strcmp(was, is) != 0) {
+        if (*was && before->status == TORG__V1__OFFER__STATUS__BANNED)
+            return refuse_renaming(before, err);
         if (*was)
             rc = give_name_up(tx, id, before, err);
         if (!rc && *is)

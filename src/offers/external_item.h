@@ -3,10 +3,11 @@
  * external_item.h - a seller's own name for an offer (its external id): rows of the table feed.
  *
  * A name is unique among the seller's offers that are not deleted: each of them that has one has
- * its row. gone_us is 0 exactly when the row's offer is not deleted; the transaction that changes
- * the offer sees to it. Names of deleted offers are forgotten after a while, but those that a
- * moderator has banned: forgotten, the name would come back as another offer. All functions are for
- * use inside transactions.
+ * its row. One that is banned keeps its name, deleted too, as long as the ban holds: no other offer
+ * of the seller gets it. gone_us is 0 exactly when the row's offer is not deleted; the transaction
+ * that changes the offer sees to it. Names of deleted offers are forgotten after a while, but those
+ * that a moderator has banned: forgotten, the name would come back as another offer. All functions
+ * are for use inside transactions.
  */
 #ifndef TORG_OFFERS_EXTERNAL_ITEM_H
 #define TORG_OFFERS_EXTERNAL_ITEM_H
@@ -35,7 +36,8 @@ int external_item_put(struct store_tx *tx, const char *seller, const char *exter
                       bool *outrun, struct err *err);
 
 /* What follows for the row from a change that no feed makes; before is NULL for a new offer.
- * ERR_EXISTS, naming the other offer: it has the name that this one is to get. */
+ * ERR_EXISTS, naming the other offer: it has the name that this one is to get. ERR_PRECONDITION: a
+ * banned offer has it, or is to lose it. */
 int external_item_follow(struct store_tx *tx, offerid id, const Torg__V1__Offer *before,
                          const Torg__V1__Offer *after, struct arena *arena, struct err *err);
 

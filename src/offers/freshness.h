@@ -2,9 +2,11 @@
 /*
  * freshness.h - the token of a write's answer: which change it was, for later stages to be asked.
  *
- *     base64url, unpadded, of: 1 | varint shard | varint seq | varint offer id | varint revision
+ *     base64url, unpadded, of: 3 | varint shard | varint seq | varint offer id | varint revision |
+ *                              seal u64
  *
- * It is no secret and proves nothing: who asks with it must be allowed to see the offer.
+ * The seal (base/seal.h) is of all before it, by the key of the store: who has a token was given it
+ * by who wrote.
  */
 #ifndef TORG_OFFERS_FRESHNESS_H
 #define TORG_OFFERS_FRESHNESS_H
@@ -12,6 +14,7 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/seal.h"
 #include "offers/offer_id.h"
 
 struct freshness {
@@ -21,7 +24,10 @@ struct freshness {
     int64_t revision;
 };
 
-char *freshness_text(const struct freshness *freshness, struct arena *arena);
-int freshness_parse(struct bytes text, struct freshness *freshness, struct err *err);
+char *freshness_text(const struct freshness *freshness, const struct seal *seal,
+                     struct arena *arena);
+/* ERR_PRECONDITION: it is of the form before, without a seal. */
+int freshness_parse(struct bytes text, const struct seal *seal, struct freshness *freshness,
+                    struct err *err);
 
 #endif

@@ -73,6 +73,28 @@ static int expect_one(int64_t changed, const struct offer_step *step, struct err
     return err_set(err, ERR_CORRUPT, "offer %s is not in the cabinet's list of its status", text);
 }
 
+/* Whatever the lists had: a row that is missing, or in both, shields nobody from a ban. */
+static int replace_row(struct store_tx *tx, const struct offer_step *step, struct err *err)
+{
+    int rc =
+        store_exec(tx,
+                   "DELETE FROM user_offer_presets WHERE seller_id = $1 AND preset_id = $2 "
+                   "AND created_us = $3 AND offer_id = $4",
+                   STORE_WITH(STORE_V_STRING(step->seller), STORE_V_INT(preset_of(step->before)),
+                              STORE_V_INT(step->created_us), STORE_V_INT(step->id)),
+                   NULL, err);
+
+    return rc ? rc
+              : store_exec(tx,
+                           "INSERT INTO user_offer_presets (seller_id, preset_id, created_us, "
+                           "offer_id) VALUES ($1, $2, $3, $4) ON CONFLICT (seller_id, preset_id, "
+                           "created_us, offer_id) DO NOTHING",
+                           STORE_WITH(STORE_V_STRING(step->seller),
+                                      STORE_V_INT(preset_of(step->after)),
+                                      STORE_V_INT(step->created_us), STORE_V_INT(step->id)),
+                           NULL, err);
+}
+
 static int move_row(struct store_tx *tx, const struct offer_step *step, struct err *err)
 {
     int64_t changed = 0;
@@ -110,7 +132,7 @@ static int apply_lists(struct store_tx *tx, const struct offer_step *step, struc
         return add_new(tx, step, err);
     if (preset_of(step->before) == preset_of(step->after))
         return 0;
-    rc = move_row(tx, step, err);
+    rc = step->after == OFFER_BANNED ? replace_row(tx, step, err) : move_row(tx, step, err);
     if (!rc && status_is_listed(step->before) && !status_is_listed(step->after))
         rc = drop_row(tx, step, PRESET_ALL, err);
     if (!rc && !status_is_listed(step->before) && status_is_listed(step->after))

@@ -14,6 +14,7 @@
 #include "offers/offer_counts.h"
 #include "offers/offer_record.h"
 #include "store/sequence.h"
+#include "store/store_seal.h"
 
 enum { SEQUENCE_NAME_SIZE = 24, BODY_SIZE_MAX = 2 * OFFER_SIZE_MAX, RECEIPT_SIZE_MAX = 1024 };
 
@@ -35,7 +36,7 @@ int offer_save_prepare(struct offer_save *save, struct err *err)
     save->after->id = (char *)protobuf_c_empty_string;
     rc = record_pack(&save->after->base, "the offer", &save->body, err);
     save->after->id = id;
-    return rc;
+    return rc ? rc : store_seal(save->offers->store, &save->seal, err);
 }
 
 void offer_save_release(struct offer_save *save)
@@ -134,6 +135,35 @@ static int update_row(struct store_tx *tx, struct offer_save *save, struct err *
 
 /* --- the queue --- */
 
+/* What buyers are not to find any more overtakes what else waits to be exported. */
+static bool is_takedown(const struct offer_save *save)
+{
+    Torg__V1__Offer__Status status = save->after->status;
+
+    return (status == TORG__V1__OFFER__STATUS__BANNED ||
+            status == TORG__V1__OFFER__STATUS__DELETED) &&
+           save->before && save->before->status != status && !save->is_bulk;
+}
+
+/* A row without a body announces what the offer's row has. What waits so is kept before that
+ * changes: hardly ever, so that a body is hardly ever written twice. PostgreSQL would take the look
+ * for a conflict with all who write to the queue meanwhile: there each row has its body. */
+static bool has_body(const struct offer_save *save)
+{
+    return !store_is_local(save->offers->store);
+}
+
+static int keep_waiting(struct store_tx *tx, const struct offer_save *save, struct err *err)
+{
+    if (!save->before || has_body(save))
+        return 0;
+    return store_exec(tx,
+                      "UPDATE queue SET body = (SELECT o.body FROM offer AS o WHERE o.id = $1 AND "
+                      "o.kind = 'offer') WHERE offer_id = $1 AND revision = $2 AND body IS NULL",
+                      STORE_WITH(STORE_V_INT(save->id), STORE_V_INT(save->before->revision)), NULL,
+                      err);
+}
+
 static int enqueue(struct store_tx *tx, struct offer_save *save, struct err *err)
 {
     char name[SEQUENCE_NAME_SIZE];
@@ -142,13 +172,16 @@ static int enqueue(struct store_tx *tx, struct offer_save *save, struct err *err
     snprintf(name, sizeof(name), "queue/%u", save->shard);
     rc = store_next_seq(tx, name, 1, &save->seq, err);
     if (!rc) {
-        rc = store_exec(tx,
-                        "INSERT INTO queue (shard_id, seq, offer_id, revision, changed_us) "
-                        "VALUES ($1, $2, $3, $4, $5)",
-                        STORE_WITH(STORE_V_INT(save->shard), STORE_V_INT(save->seq),
-                                   STORE_V_INT(save->id), STORE_V_INT(save->after->revision),
-                                   STORE_V_INT(moment_own_us(save->after->update_time))),
-                        NULL, err);
+        rc = store_exec(
+            tx,
+            "INSERT INTO queue (shard_id, seq, offer_id, revision, changed_us, body, "
+            "urgent) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            STORE_WITH(STORE_V_INT(save->shard), STORE_V_INT(save->seq), STORE_V_INT(save->id),
+                       STORE_V_INT(save->after->revision),
+                       STORE_V_INT(moment_own_us(save->after->update_time)),
+                       has_body(save) ? STORE_V_BLOB(buf_bytes(&save->body)) : STORE_V_NULL,
+                       STORE_V_INT(is_takedown(save))),
+            NULL, err);
     }
     return rc;
 }
@@ -167,7 +200,7 @@ static void fill_receipt(struct offer_save *save)
     save->receipt->revision = save->after->revision;
     save->receipt->status = save->after->status;
     save->receipt->update_time = save->after->update_time;
-    save->receipt->freshness_token = freshness_text(&freshness, save->arena);
+    save->receipt->freshness_token = freshness_text(&freshness, &save->seal, save->arena);
 }
 
 static int keep_answer(struct store_tx *tx, struct offer_save *save, struct err *err)
@@ -224,7 +257,9 @@ int offer_save_in(struct store_tx *tx, struct offer_save *save, struct err *err)
     rc = check_once(tx, save, err);
     if (rc)
         return rc;
-    rc = save->before ? update_row(tx, save, err) : insert_row(tx, save, err);
+    rc = keep_waiting(tx, save, err);
+    if (!rc)
+        rc = save->before ? update_row(tx, save, err) : insert_row(tx, save, err);
     if (!rc && save->also)
         rc = save->also(tx, save, save->also_arg, err);
     if (!rc && !save->owns_item)

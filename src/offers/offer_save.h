@@ -5,8 +5,8 @@
  * nothing.
  *
  * What is written besides the offer follows from its state before and after: nobody counts by hand.
- * It costs three statements for new content, six for a new offer; the sequence of the seller's
- * shard is the row that writers of one shard wait for.
+ * It costs three statements for new content (on SQLite four), six for a new offer; the sequence of
+ * the seller's shard is the row that writers of one shard wait for.
  */
 #ifndef TORG_OFFERS_OFFER_SAVE_H
 #define TORG_OFFERS_OFFER_SAVE_H
@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "base/seal.h"
 #include "offers/offers.h"
 #include "offers/once.h"
 
@@ -29,9 +30,11 @@ struct offer_save {
     int (*also)(struct store_tx *tx, struct offer_save *save, void *arg, struct err *err);
     void *also_arg;
     bool owns_item; /* `also` writes the row of the external id (external_item.h) itself */
+    bool is_bulk;   /* one of many at once: what it takes down does not overtake single changes */
 
-    offerid id;      /* of a new one: wished, 0 for any; then the one it got */
-    struct buf body; /* owned; set by offer_save_prepare */
+    struct seal seal; /* of its token; set by offer_save_prepare */
+    offerid id;       /* of a new one: wished, 0 for any; then the one it got */
+    struct buf body;  /* owned; set by offer_save_prepare */
 
     uint32_t shard; /* out */
     int64_t seq;    /* out: in the shard's queue */
@@ -39,7 +42,7 @@ struct offer_save {
     Torg__V1__OfferReceipt *receipt; /* filled; from the arena */
 };
 
-/* Encodes and packs the new state; ERR_LIMIT when it is too large. */
+/* Encodes and packs the new state; ERR_LIMIT when it is too large. Outside of transactions. */
 int offer_save_prepare(struct offer_save *save, struct err *err);
 /* Inside a transaction; what it returns decides on the commit. May be run again. Who commits rings
  * offers->bell then. */

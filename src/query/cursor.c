@@ -12,7 +12,7 @@
 #include "query/bounds.h"
 
 enum {
-    CURSOR_VERSION = 4, /* 0 to 3 begin what older programs gave */
+    CURSOR_VERSION = 5, /* 0 to 4 begin what older programs gave */
     HASH_SIZE = 8,
     TEXT_ROOM = VARINT_SIZE_MAX + HASH_SIZE + QUERY_CURSOR_TEXT_SIZE_MAX,
 };
@@ -56,6 +56,10 @@ static void put_words(struct buf *buf, const struct query_words *words)
         varint_put(buf, words->words[i].word.size);
         buf_put(buf, words->words[i].word);
         varint_put(buf, words->words[i].doc_count);
+    }
+    for (i = 0; i < TEXT_NORM_FIELD_COUNT && words->count; i++) {
+        varint_put(buf, words->lengths.sums[i]);
+        varint_put(buf, words->lengths.counts[i]);
     }
 }
 
@@ -154,6 +158,9 @@ static bool get_words(struct bytes *in, struct arena *arena, struct query_words 
     for (i = 0; i < words->count; i++)
         if (!varint_get(in, &size) || !get_bytes(in, size, &list[i].word) ||
             !varint_get(in, &list[i].doc_count))
+            return false;
+    for (i = 0; i < TEXT_NORM_FIELD_COUNT && words->count; i++)
+        if (!varint_get(in, &words->lengths.sums[i]) || !varint_get(in, &words->lengths.counts[i]))
             return false;
     return true;
 }

@@ -3,15 +3,16 @@
  * cursor.h - where a page ended, so that the next one goes on behind it (keyset pagination): the
  * one form of it, for a shard alone, for an index of many, and for a buyer's page.
  *
- * Holds the last hit's place in each shard, the counts of words that its scores were computed with
- * (so that the order does not move with merges), the time its ages were (nor with that), and a hash
- * of the query: a cursor of another query is refused. Keywords are told by their texts: their ranks
- * move with each new one. A capped list is walked from its beginning, so its cursor also has how
- * deep the last hit was.
+ * Holds the last hit's place in each shard, the counts of words and lengths that its scores were
+ * computed with (so that the order does not move with merges), the time its ages were (nor with
+ * that), and a hash of the query: a cursor of another query is refused. Keywords are told by their
+ * texts: their ranks move with each new one. A capped list is walked from its beginning, so its
+ * cursor also has how deep the last hit was.
  *
  *     version u8 | text | query hash u64 | epoch | depth | now | places | words | sum u64
  *     text:  0 | size, hash of what was sent u64, bytes
  *     place: shard, keys (size of the text + 1, its bytes | 0, number), id
+ *     words: documents, count, words, lengths of each text field (sum, documents) if there are any
  *     word:  size, bytes, documents                         numbers are varints unless said
  *
  * The sum tells one that was cut from one that is whole; it is no seal, and what a cursor says is

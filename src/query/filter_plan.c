@@ -41,6 +41,12 @@ static bool is_number(const struct field *field)
 /* ---- compiling the leaves ---- */
 
 /* One ordinal of a column with single values is a plain comparison. */
+static void make_one(struct filter_node *node)
+{
+    node->kind = NODE_RANGE;
+    node->low = node->high = node->ordinals[0];
+}
+
 static void make_table(struct compiler *compiler, struct filter_node *node, const uint64_t *bits,
                        uint32_t bit_count)
 {
@@ -52,9 +58,9 @@ static void make_table(struct compiler *compiler, struct filter_node *node, cons
         count += (uint32_t)__builtin_popcountll(bits[i]);
     ordinals = arena_array(compiler->arena, count + 1, sizeof(*ordinals));
     count = 0;
-    for (i = 0; i < bit_count; i++)
-        if (bits[i / 64] >> (i % 64) & 1)
-            ordinals[count++] = i;
+    for (i = 0; i < (bit_count + 63) / 64; i++)
+        for (uint64_t word = bits[i]; word; word &= word - 1)
+            ordinals[count++] = i * 64 + (uint32_t)__builtin_ctzll(word);
     node->kind = count ? NODE_TABLE : NODE_NOTHING;
     node->table = (struct ordinal_table){.bits = bits, .bit_count = bit_count};
     if (column_lists(node->column)) {
@@ -66,10 +72,27 @@ static void make_table(struct compiler *compiler, struct filter_node *node, cons
     }
     node->ordinals = ordinals;
     node->ordinal_count = count;
-    if (count == 1 && !column_field(node->column)->multiple) {
-        node->kind = NODE_RANGE;
-        node->low = node->high = ordinals[0];
+    if (count == 1 && !column_field(node->column)->multiple)
+        make_one(node);
+}
+
+/* A seller's offers, say: of millions of names one is asked for, and needs no table. */
+static bool compile_one(struct compiler *compiler, struct filter_node *node)
+{
+    const struct query_filter *source = node->source;
+    uint32_t *ordinal;
+
+    if (source->count != 1 || source->kind == FILTER_SUBTREE ||
+        column_field(node->column)->multiple)
+        return false;
+    ordinal = arena_array(compiler->arena, 1, sizeof(*ordinal));
+    *ordinal = dictionary_find(column_dictionary(node->column), source->names[0]);
+    if (*ordinal != ORDINAL_NONE) {
+        node->ordinals = ordinal;
+        node->ordinal_count = 1;
+        make_one(node);
     }
+    return true;
 }
 
 static void compile_names(struct compiler *compiler, struct filter_node *node)
@@ -81,7 +104,7 @@ static void compile_names(struct compiler *compiler, struct filter_node *node)
     uint32_t i;
 
     node->kind = NODE_NOTHING;
-    if (!node->column)
+    if (!node->column || compile_one(compiler, node))
         return;
     dictionary = column_dictionary(node->column);
     bit_count = dictionary_count(dictionary);

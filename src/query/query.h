@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "index/postings/text_norms.h"
 #include "index/shard/shard.h"
 
 /* ---- text ---- */
@@ -154,6 +155,7 @@ struct query_words {
     uint64_t doc_count;             /* N */
     const struct query_word *words; /* ascending by bytes, no word twice */
     uint32_t count;
+    struct text_lengths lengths; /* of texts, for their averages; none: not told */
 };
 
 enum { SORT_COUNT_MAX = 4 };

@@ -77,41 +77,17 @@ double sort_key_value(const struct sort_key *sort, uint64_t key)
 
 /* ---- making the plan ---- */
 
-struct named_ordinal {
-    struct bytes name;
-    uint32_t ordinal;
-};
-
-static int compare_names(const void *a, const void *b)
+static void rank_keywords(struct sort_key *key)
 {
-    return bytes_compare(((const struct named_ordinal *)a)->name,
-                         ((const struct named_ordinal *)b)->name);
-}
+    const struct dictionary_order *order = dictionary_order(column_dictionary(key->column));
 
-static void rank_keywords(struct sort_key *key, struct arena *arena)
-{
-    const struct dictionary *dictionary = column_dictionary(key->column);
-    uint32_t count = dictionary_count(dictionary);
-    struct named_ordinal *names = arena_array(arena, count + 1, sizeof(*names));
-    uint32_t *ranks = arena_array(arena, count + 1, sizeof(*ranks));
-    struct bytes *by_rank = arena_array(arena, count + 1, sizeof(*by_rank));
-    uint32_t i;
-
-    for (i = 0; i < count; i++)
-        names[i] = (struct named_ordinal){dictionary_name(dictionary, i), i};
-    if (count)
-        qsort(names, count, sizeof(*names), compare_names);
-    for (i = 0; i < count; i++) {
-        ranks[names[i].ordinal] = i;
-        by_rank[i] = names[i].name;
-    }
-    key->ranks = ranks;
-    key->names = by_rank;
-    key->rank_count = count;
+    key->ranks = order->ranks;
+    key->ordinals = order->ordinals;
+    key->rank_count = order->count;
 }
 
 static int make_field_key(struct sort_key *key, const struct snapshot *snapshot,
-                          const struct query_sort *sort, struct arena *arena, struct err *err)
+                          const struct query_sort *sort, struct err *err)
 {
     int rc = query_field(snapshot, sort->field, "sort", &key->field, err);
 
@@ -126,7 +102,7 @@ static int make_field_key(struct sort_key *key, const struct snapshot *snapshot,
                                                      "document can be sorted by");
     key->column = columns_column(snapshot->columns, key->field->id);
     if (key->column && field_has_dictionary(key->field))
-        rank_keywords(key, arena);
+        rank_keywords(key);
     return 0;
 }
 
@@ -154,7 +130,7 @@ int sort_plan_make(struct sort_plan *plan, const struct snapshot *snapshot,
         key->lon = sort->lon;
         rc = 0;
         if (sort->kind == SORT_FIELD || sort->kind == SORT_DISTANCE)
-            rc = make_field_key(key, snapshot, sort, arena, err);
+            rc = make_field_key(key, snapshot, sort, err);
         else if (sort->kind == SORT_FORMULA)
             rc = formula_compile(snapshot, sort->formula, stage, "sort.formula", arena,
                                  &key->formula, err);
@@ -290,7 +266,7 @@ static struct bytes key_text(const struct sort_key *sort, uint64_t key, docid id
     int64_t value;
 
     if (rank < sort->rank_count)
-        return sort->names[rank];
+        return dictionary_name(dictionary, sort->ordinals[rank]);
     columns_get(snapshot->columns, id, &field, 1, &value);
     if (value != COLUMN_NULL && (uint64_t)value < dictionary_count(dictionary))
         return dictionary_name(dictionary, (uint32_t)value);
@@ -313,6 +289,11 @@ struct query_place place_of(const struct sort_plan *plan, const struct ranked *e
     return place;
 }
 
+static struct bytes name_of_rank(const struct sort_key *sort, uint32_t rank)
+{
+    return dictionary_name(column_dictionary(sort->column), sort->ordinals[rank]);
+}
+
 /* Names below the text, and whether it is there. */
 static uint32_t rank_of(const struct sort_key *sort, struct bytes text, bool *found)
 {
@@ -322,12 +303,12 @@ static uint32_t rank_of(const struct sort_key *sort, struct bytes text, bool *fo
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (bytes_compare(sort->names[middle], text) < 0)
+        if (bytes_compare(name_of_rank(sort, middle), text) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    *found = low < sort->rank_count && bytes_equal(sort->names[low], text);
+    *found = low < sort->rank_count && bytes_equal(name_of_rank(sort, low), text);
     return low;
 }
 

@@ -19,7 +19,7 @@ struct sort_key {
     const struct field *field;
     const struct column *column; /* NULL: nobody has a value */
     const uint32_t *ranks;       /* keywords: the place of each ordinal in order of bytes */
-    const struct bytes *names;   /* keywords: by rank */
+    const uint32_t *ordinals;    /* keywords: by rank; as ranks the dictionary's, in the epoch */
     uint32_t rank_count;
     int32_t lat, lon;
     struct formula *formula;

@@ -53,7 +53,7 @@ static float sum_of_tfs(const struct text_plan *plan, uint8_t fields, uint32_t t
     for (i = 0; i < plan->field_count; i++) {
         if (fields >> i & 1)
             t += plan->field_weights[i] * (float)(tfs >> i * 8 & 255) *
-                 plan->snapshot->norms->of_length[i][lengths >> i * 8 & 255];
+                 plan->norms->of_length[i][lengths >> i * 8 & 255];
     }
     return t;
 }
@@ -71,8 +71,7 @@ float sum_of_code(const struct text_plan *plan, const struct text_list *list, ui
     for (i = 0; i < table->field_count; i++) {
         unsigned field = table->fields[i];
 
-        t += table->factors[i][code] *
-             plan->snapshot->norms->of_length[field][lengths >> field * 8 & 255];
+        t += table->factors[i][code] * plan->norms->of_length[field][lengths >> field * 8 & 255];
     }
     return t;
 }
@@ -114,7 +113,7 @@ static float bound_of(const struct text_plan *plan, const struct text_list *list
     for (i = 0; i < list->table->field_count; i++) {
         unsigned field = list->table->fields[i];
 
-        t += plan->field_weights[field] * text_segment_bound_value(bounds[field]);
+        t += plan->bound_weights[field] * text_segment_bound_value(bounds[field]);
     }
     return isinf(t) ? list->weight : value_of(t, list->weight) * BOUND_SLACK;
 }

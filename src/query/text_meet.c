@@ -25,7 +25,7 @@ static void make_tops(const struct text_plan *plan, const struct text_part *part
         return;
     list->tops = tops = arena_alloc(plan->arena, CODE_TABLE_SIZE * sizeof(*tops));
     for (i = 0; i < table->field_count; i++)
-        norms[i] = plan->snapshot->norms->of_length[table->fields[i]][doc_lengths_least(
+        norms[i] = plan->norms->of_length[table->fields[i]][doc_lengths_least(
             plan->snapshot->lengths, table->fields[i], info->first_id, info->last_id)];
     for (code = 0; code < CODE_TABLE_SIZE && code < info->code_count; code++) {
         float sum = 0;
@@ -180,7 +180,7 @@ static void add_values(const struct text_plan *plan, const struct text_step *ste
                        const uint32_t *lengths, struct meeting *meeting, float *values)
 {
     const struct code_table *table = step->list->table;
-    const float *norms = plan->snapshot->norms->of_length[table->fields[0]];
+    const float *norms = plan->norms->of_length[table->fields[0]];
     unsigned shift = table->fields[0] * 8U;
     uint32_t i;
 

@@ -158,6 +158,9 @@ struct text_plan {
     struct query_tuning tuning;
     struct text_purpose purpose;
     float field_weights[SEGMENT_FIELD_COUNT];
+    float bound_weights[SEGMENT_FIELD_COUNT]; /* the same for bounds, which other averages made */
+    const struct text_norms *norms;           /* the snapshot's, or the arena's */
+    struct text_lengths lengths;              /* that they are by */
     uint32_t field_count;
     uint64_t doc_count; /* N */
 

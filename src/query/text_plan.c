@@ -83,12 +83,44 @@ static const struct query_word *find_word(const struct query_words *words, struc
     return NULL;
 }
 
+/* By these lengths the scores are computed; bounds were made by others. */
+static void use_lengths(struct text_plan *plan, const struct text_lengths *lengths)
+{
+    float averages[SEGMENT_FIELD_COUNT];
+    uint32_t i;
+
+    plan->lengths = *lengths;
+    plan->norms = &plan->snapshot->norms;
+    text_lengths_averages(lengths, averages);
+    if (memcmp(lengths, &plan->snapshot->text_lengths, sizeof(*lengths)) != 0) {
+        struct text_norms *norms = arena_alloc(plan->arena, sizeof(*norms));
+
+        text_norms_make(norms, averages);
+        plan->norms = norms;
+    }
+    for (i = 0; i < plan->field_count; i++)
+        plan->bound_weights[i] = plan->field_weights[i] *
+                                 text_norms_excess(averages[i], plan->snapshot->bound_averages[i]);
+}
+
+/* A searcher of a version before does not tell them. */
+static bool has_lengths(const struct text_lengths *lengths)
+{
+    uint64_t any = 0;
+
+    for (uint32_t i = 0; i < SEGMENT_FIELD_COUNT; i++)
+        any |= lengths->counts[i];
+    return any != 0;
+}
+
 /* Counts of all shards, or of the first page, in place of this shard's own. */
 static void use_words(struct text_plan *plan, const struct query_words *words)
 {
     uint32_t i;
 
     plan->doc_count = words->doc_count;
+    if (has_lengths(&words->lengths))
+        use_lengths(plan, &words->lengths);
     for (i = 0; i < plan->slot_count; i++) {
         const struct query_word *word = NULL;
 
@@ -311,6 +343,7 @@ static int prepare(const struct snapshot *snapshot, struct analysis *analysis,
     if (tuning)
         plan->tuning = *tuning;
     read_fields(plan);
+    use_lengths(plan, &snapshot->text_lengths);
     rc = text_compile(plan, analysis, text, err);
     plan->doc_count = snapshot->text_doc_count;
     rc = rc ? rc : count_slots(plan, err);
@@ -444,7 +477,7 @@ void text_plan_tell_words(const struct text_plan *plan, struct arena *arena,
     for (i = 0; i < count; i++)
         if (!kept || !bytes_equal(told[kept - 1].word, told[i].word))
             told[kept++] = told[i];
-    *words = (struct query_words){plan->doc_count, told, kept};
+    *words = (struct query_words){plan->doc_count, told, kept, plan->lengths};
 }
 
 int text_plan_explain(struct text_plan *plan, docid id, uint32_t clause, bool *holds, float *value,

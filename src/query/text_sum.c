@@ -44,7 +44,7 @@ int list_read_bounds(const struct text_plan *plan, struct text_list *list, struc
         float sum = 0;
 
         for (i = 0; i < table->field_count; i++)
-            sum += plan->field_weights[table->fields[i]] *
+            sum += plan->bound_weights[table->fields[i]] *
                    text_segment_bound_value(bounds[table->fields[i]]);
         list->reaches[block] = sum * BOUND_SLACK;
     }
@@ -101,7 +101,7 @@ static void gather_lengths(const struct text_plan *plan, const struct code_table
 static void sum_one_field(const struct text_plan *plan, const struct code_table *table,
                           struct sum_job *job)
 {
-    const float *norms = plan->snapshot->norms->of_length[table->fields[0]];
+    const float *norms = plan->norms->of_length[table->fields[0]];
     const float *factors = table->factors[0];
     const uint8_t *lengths = job->lengths[0];
     const uint32_t *codes = job->codes;
@@ -122,8 +122,8 @@ static void sum_one_field(const struct text_plan *plan, const struct code_table 
 static void sum_two_fields(const struct text_plan *plan, const struct code_table *table,
                            struct sum_job *job)
 {
-    const float *norms = plan->snapshot->norms->of_length[table->fields[0]];
-    const float *other_norms = plan->snapshot->norms->of_length[table->fields[1]];
+    const float *norms = plan->norms->of_length[table->fields[0]];
+    const float *other_norms = plan->norms->of_length[table->fields[1]];
     const float *factors = table->factors[0], *other_factors = table->factors[1];
     const uint8_t *lengths = job->lengths[0], *other_lengths = job->lengths[1];
     const uint32_t *codes = job->codes;
@@ -205,7 +205,7 @@ static uint32_t sift(const struct code_sieve *sieve, uint32_t max, struct sum_jo
 static void sum_found(const struct text_plan *plan, const struct code_table *table,
                       struct sum_job *job)
 {
-    const float(*norms)[256] = plan->snapshot->norms->of_length;
+    const float(*norms)[256] = plan->norms->of_length;
     uint32_t kept = 0, i, k;
     docid ids[BLOCK_SIZE];
 
@@ -248,7 +248,7 @@ static bool sum_few(const struct text_plan *plan, struct text_list *list, struct
     uint32_t k;
 
     for (k = 0; k < table->field_count; k++)
-        norms[k] = plan->snapshot->norms->of_length[table->fields[k]][doc_lengths_least(
+        norms[k] = plan->norms->of_length[table->fields[k]][doc_lengths_least(
             plan->snapshot->lengths, table->fields[k], job->ids[job->from], job->ids[job->to - 1])];
     /* Code 0 is that of most postings. */
     if (plan->tuning.use_codes == 0 && reach_of(table, 0, norms) >= job->need)

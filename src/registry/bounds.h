@@ -63,6 +63,10 @@ enum {
     POUR_COUNT = 250,           /* stored documents put into a backfill at once: some 10 ms */
     POUR_LANE_COUNT_MAX = 2000, /* elements of the lane; then it is waited for */
     POUR_BUSY_MS = 500,         /* main has more all the time: so often nevertheless */
+    TEND_MS = 5000,             /* how often the ends of index topics are looked at ... */
+    TEND_BUSY_MS = 200,         /* ... and while documents are poured again */
+    POUR_SHARE = 4,             /* records of a topic for each document: then they are poured again,
+                                 * which costs one in so many at the most */
     PLAN_COUNT = 5000,          /* documents checked by one call of a plan ... */
     PLAN_PAGE_COUNT = 250,      /* ... read so many at a time */
     PLAN_REASON_COUNT_MAX = 50, /* different reasons that are told */

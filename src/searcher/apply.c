@@ -25,7 +25,9 @@ struct applier {
     struct progress progress;
     struct apply_counts counts;
     uint32_t last_id;
-    struct buf record; /* what the shard has stored of a document */
+    int64_t last_version, last_modify_us;
+    bool is_overtaken, has_poured; /* by the last message */
+    struct buf record;             /* what the shard has stored of a document */
     struct stored_value stored[SCHEMA_FIELD_COUNT_MAX];
     uint32_t stored_count;
     struct shard_value values[SCHEMA_FIELD_COUNT_MAX]; /* of the message at hand */
@@ -364,6 +366,31 @@ static void apply_progress(struct applier *applier, const Torg__V1__IndexProgres
     }
 }
 
+/*
+ * A shard that lacks what came before takes nothing until a pour begins, then everything: all
+ * documents come between the two marks, or have changed since the first. Had it taken messages from
+ * before, it could keep a document whose removal it has missed: one that a replaced owner sent
+ * late. For the same reason the beginning of another pour, which that owner's may have been
+ * mistaken for, asks for an empty shard again.
+ */
+static void apply_pour(struct applier *applier, const Torg__V1__IndexPour *message)
+{
+    struct progress *progress = &applier->progress;
+    bool is_same =
+        message->number == progress->pour && message->begin_ticket == progress->pour_ticket;
+
+    if (message->mark == TORG__V1__INDEX_POUR__MARK__END) {
+        applier->has_poured = true;
+        if (progress->has_gap && is_same)
+            progress->has_gap = false;
+    } else if (progress->has_gap && !progress->pour) {
+        progress->pour = message->number;
+        progress->pour_ticket = message->begin_ticket;
+    } else if (progress->has_gap && !is_same) {
+        applier->is_overtaken = true;
+    }
+}
+
 /* ---- messages ---- */
 
 bool applier_is_final(int rc)
@@ -383,6 +410,8 @@ int applier_apply(struct applier *applier, struct bytes bytes, struct arena *are
     if (pk)
         *pk = "";
     applier->last_id = UINT32_MAX;
+    applier->last_version = applier->last_modify_us = 0;
+    applier->is_overtaken = applier->has_poured = false;
     if (rc)
         return rc;
     message = (const Torg__V1__IndexMessage *)decoded;
@@ -391,6 +420,11 @@ int applier_apply(struct applier *applier, struct bytes bytes, struct arena *are
         return 0;
     }
     applier->progress.ticket = message->ticket;
+    if (applier->progress.has_gap && !applier->progress.pour &&
+        message->kind_case != TORG__V1__INDEX_MESSAGE__KIND_POUR) {
+        applier->counts.skipped_count++;
+        return 0;
+    }
     switch (message->kind_case) {
     case TORG__V1__INDEX_MESSAGE__KIND_SCHEMA:
         return apply_schema(applier, message->schema, err);
@@ -398,6 +432,8 @@ int applier_apply(struct applier *applier, struct bytes bytes, struct arena *are
         if (pk)
             *pk = message->put->pk;
         applier->last_id = message->put->doc_id;
+        applier->last_version = message->put->version;
+        applier->last_modify_us = message->put->modify_us;
         return apply_put(applier, message->put, arena, err);
     case TORG__V1__INDEX_MESSAGE__KIND_REMOVE:
         applier->last_id = message->remove->doc_id;
@@ -405,6 +441,9 @@ int applier_apply(struct applier *applier, struct bytes bytes, struct arena *are
         return 0;
     case TORG__V1__INDEX_MESSAGE__KIND_PROGRESS:
         apply_progress(applier, message->progress);
+        return 0;
+    case TORG__V1__INDEX_MESSAGE__KIND_POUR:
+        apply_pour(applier, message->pour);
         return 0;
     default:
         return err_set(err, ERR_INVALID, "the message is of a kind that is not known here");
@@ -415,6 +454,25 @@ uint32_t applier_last_id(const struct applier *applier)
 {
     object_check(applier, APPLIER_MAGIC);
     return applier->last_id;
+}
+
+void applier_last_order(const struct applier *applier, int64_t *version, int64_t *modify_us)
+{
+    object_check(applier, APPLIER_MAGIC);
+    *version = applier->last_version;
+    *modify_us = applier->last_modify_us;
+}
+
+bool applier_is_overtaken(const struct applier *applier)
+{
+    object_check(applier, APPLIER_MAGIC);
+    return applier->is_overtaken;
+}
+
+bool applier_has_poured(const struct applier *applier)
+{
+    object_check(applier, APPLIER_MAGIC);
+    return applier->has_poured;
 }
 
 int applier_publish(struct applier *applier, uint64_t offset, struct err *err)

@@ -7,6 +7,8 @@
  *        ├ put ──> texts as they were? ── yes ──> shard_change: columns only, no text is indexed
  *        │                              └ no ───> shard_put
  *        ├ remove ──> shard_remove
+ *        ├ pour ──> of a shard that lacks what came before: BEGIN is where it starts, END makes it
+ *        │          whole
  *        └ progress ──> how far the lanes are, shown with the batch
  *
  * Field number n has id n + 1 of the shard: ids 0 and 1 are the hidden _pk and _version. So a
@@ -26,6 +28,7 @@ struct apply_counts {
     uint64_t change_count;  /* columns and stored fields alone */
     uint64_t remove_count;  /* documents that were there */
     uint64_t stale_count;   /* left alone: the sender had been replaced */
+    uint64_t skipped_count; /* left alone: before the pour that an empty shard begins with */
     uint64_t foreign_count; /* left alone: removals of a number that has another owner by now */
 };
 
@@ -42,6 +45,14 @@ int applier_apply(struct applier *applier, struct bytes message, struct arena *a
 bool applier_is_final(int rc);
 /* The number of the document that the last message was about; UINT32_MAX: about none. */
 uint32_t applier_last_id(const struct applier *applier);
+/* The version and the moment of the document that the last message put; 0 and 0: it put none. */
+void applier_last_order(const struct applier *applier, int64_t *version, int64_t *modify_us);
+
+/* The last message was the beginning of another pour than the one that the shard waits for the end
+ * of: it is to be left, without content, and begun anew at this message. */
+bool applier_is_overtaken(const struct applier *applier);
+/* The last message was the end of a pour: what lies before it may leave the topic soon. */
+bool applier_has_poured(const struct applier *applier);
 
 /* Shows everything since the last call. */
 int applier_publish(struct applier *applier, uint64_t offset, struct err *err);

@@ -377,7 +377,8 @@ static void watch(struct task *task, void *arg)
     }
 }
 
-static void checkpoint_all(struct follower *follower)
+/* is_all: not only those that want one. */
+static void checkpoint_all(struct follower *follower, bool is_all)
 {
     const struct index_view *view = follower_view(follower);
 
@@ -389,6 +390,7 @@ static void checkpoint_all(struct follower *follower)
 
                 task_says(&follower->keeper, "writing checkpoints");
                 if (replica && !task_is_stopping(&follower->keeper) &&
+                    (is_all || replica_wants_checkpoint(replica)) &&
                     replica_checkpoint(replica, &err))
                     log_warn("a checkpoint failed; it is tried again later",
                              LOG_TEXT("client", view->clients[i].name), LOG_INT("shard", s),
@@ -397,17 +399,27 @@ static void checkpoint_all(struct follower *follower)
     view_release(view);
 }
 
-/* The shard itself writes a checkpoint after many changes; this is for those that change little, so
- * that a topic's retention does not overtake them. */
+/* The shard itself writes a checkpoint after many changes; this is for those that change little,
+ * and after a pour, so that a topic's retention or its trimming does not overtake them. */
 static void keep(struct task *task, void *arg)
 {
     struct follower *follower = arg;
-    int64_t pause_us = follower->options.checkpoint_us;
+    const struct clock *clock = follower->options.clock;
+    int64_t period_us = follower->options.checkpoint_us;
+    int64_t step_us = (int64_t)SEARCHER_POURED_MS * MS_US;
+    int64_t next_us;
 
     object_check(follower, FOLLOWER_MAGIC);
-    while (task_pause(task, pause_us ? pause_us : (int64_t)SEARCHER_CHECKPOINT_MS * MS_US))
+    period_us = period_us ? period_us : (int64_t)SEARCHER_CHECKPOINT_MS * MS_US;
+    next_us = clock_after_us(clock, period_us);
+    while (task_pause(task, step_us < period_us ? step_us : period_us)) {
+        bool is_all = clock_mono_us(clock) >= next_us;
+
+        if (is_all)
+            next_us = clock_after_us(clock, period_us);
         if (follower->options.dir)
-            checkpoint_all(follower);
+            checkpoint_all(follower, is_all);
+    }
 }
 
 /* ---- life ---- */

@@ -165,7 +165,7 @@ static int read_tokens(struct searching *searching, char *const *tokens, size_t 
     for (size_t i = 0; i < count; i++) {
         Torg__V1__LaneFreshness *lane = arena_alloc(searching->arena, sizeof(*lane));
         struct change_token token;
-        int rc = change_token_parse(bytes_of(tokens[i]), &token, err);
+        int rc = change_token_parse(bytes_of(tokens[i]), NULL, &token, err);
 
         if (!rc && (token.client_id != searching->client->id || token.shard >= shard_count ||
                     token.lane >= PROGRESS_LANE_COUNT))

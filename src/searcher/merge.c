@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "codec/message.h"
+#include "index/postings/text_norms.h"
 #include "searcher/merge_facets.h"
 
 struct entry {
@@ -233,6 +234,16 @@ static int compare_words(const void *a, const void *b)
                          bytes_in((*(Torg__V1__WordCount *const *)b)->word));
 }
 
+/* of: may be NULL, or of a searcher that does not tell them. */
+static void add_lengths(Torg__V1__WordCounts *sum, const Torg__V1__WordCounts *of)
+{
+    for (size_t i = 0;
+         of && i < TEXT_NORM_FIELD_COUNT && i < of->n_length_sums && i < of->n_length_counts; i++) {
+        sum->length_sums[i] += of->length_sums[i];
+        sum->length_counts[i] += of->length_counts[i];
+    }
+}
+
 Torg__V1__WordCounts *merge_words(const Torg__V1__WordCounts *const *words, uint32_t count,
                                   struct arena *arena)
 {
@@ -244,9 +255,13 @@ Torg__V1__WordCounts *merge_words(const Torg__V1__WordCounts *const *words, uint
         total += words[i] ? words[i]->n_words : 0;
     sum->words = arena_array(arena, total + 1, sizeof(sum->words[0]));
     copies = arena_array(arena, total + 1, sizeof(*copies));
+    sum->length_sums = arena_array(arena, TEXT_NORM_FIELD_COUNT, sizeof(uint64_t));
+    sum->length_counts = arena_array(arena, TEXT_NORM_FIELD_COUNT, sizeof(uint64_t));
+    sum->n_length_sums = sum->n_length_counts = TEXT_NORM_FIELD_COUNT;
     total = 0;
     for (uint32_t i = 0; i < count; i++) {
         sum->doc_count += words[i] ? words[i]->doc_count : 0;
+        add_lengths(sum, words[i]);
         for (size_t k = 0; words[i] && k < words[i]->n_words; k++) {
             copies[total] = *words[i]->words[k];
             sum->words[total] = &copies[total];

@@ -3,10 +3,12 @@
 #include "searcher/part.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/hash.h"
 #include "codec/message.h"
+#include "index/postings/text_norms.h"
 #include "query/bounds.h"
 
 Torg__V1__WordCounts *part_tell_words(const struct query_words *words, struct arena *arena)
@@ -22,6 +24,11 @@ Torg__V1__WordCounts *part_tell_words(const struct query_words *words, struct ar
     message->doc_count = words->doc_count;
     message->words = arena_array(arena, words->count + 1, sizeof(message->words[0]));
     message->n_words = words->count;
+    message->length_sums = arena_array(arena, TEXT_NORM_FIELD_COUNT, sizeof(uint64_t));
+    message->length_counts = arena_array(arena, TEXT_NORM_FIELD_COUNT, sizeof(uint64_t));
+    message->n_length_sums = message->n_length_counts = TEXT_NORM_FIELD_COUNT;
+    memcpy(message->length_sums, words->lengths.sums, sizeof(words->lengths.sums));
+    memcpy(message->length_counts, words->lengths.counts, sizeof(words->lengths.counts));
     for (uint32_t i = 0; i < words->count; i++) {
         torg__v1__word_count__init(&list[i]);
         list[i].word.data = (uint8_t *)words->words[i].word.data;
@@ -45,7 +52,14 @@ const struct query_words *part_read_words(const Torg__V1__WordCounts *message, s
         list[i] = (struct query_word){
             bytes_make(message->words[i]->word.data, message->words[i]->word.len),
             message->words[i]->doc_count};
-    *words = (struct query_words){message->doc_count, list, (uint32_t)message->n_words};
+    *words = (struct query_words){
+        .doc_count = message->doc_count, .words = list, .count = (uint32_t)message->n_words};
+    for (size_t i = 0;
+         i < TEXT_NORM_FIELD_COUNT && i < message->n_length_sums && i < message->n_length_counts;
+         i++) {
+        words->lengths.sums[i] = message->length_sums[i];
+        words->lengths.counts[i] = message->length_counts[i];
+    }
     return words;
 }
 

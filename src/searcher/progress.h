@@ -2,7 +2,10 @@
 /*
  * progress.h - what a shard knows of those who feed it; kept as the shard's note.
  *
- *     1 | varint ticket | flags byte | varint count | varint idx of each lane
+ *     2 | varint ticket | flags byte | varint pour | varint its ticket | varint count |
+ *         varint idx of each lane
+ *
+ * Version 1 had no pour.
  *
  * It belongs to an offset of the topic, as the shard's content does: both are published, saved and
  * loaded together.
@@ -22,7 +25,10 @@ enum { PROGRESS_LANE_COUNT = 4 }; /* QueueLane.Name */
 struct progress {
     uint64_t ticket;                    /* the highest that was seen */
     int64_t lanes[PROGRESS_LANE_COUNT]; /* every element of the lane up to this is in */
-    bool has_gap;                       /* messages were lost: the index is not whole */
+    bool has_gap;                       /* messages were lost: the index is not whole ... */
+    int64_t pour;                       /* ... before the end of this pour; 0: none has begun;
+                                         * below: what is there is of no use, as of version 1 */
+    uint64_t pour_ticket;               /* of who began it */
 };
 
 void progress_encode(const struct progress *progress, struct buf *out);

@@ -38,6 +38,7 @@ static void make_metrics(struct replica *replica)
     metrics->change = applied(labels, "change");
     metrics->remove = applied(labels, "remove");
     metrics->stale = applied(labels, "stale");
+    metrics->skipped = applied(labels, "skipped");
     metrics->foreign = applied(labels, "foreign");
     metrics->passed = applied(labels, "passed");
     metrics->reset = metrics_counter("torg_searcher_resets_total", labels,
@@ -371,4 +372,15 @@ int replica_checkpoint(struct replica *replica, struct err *err)
         pthread_mutex_unlock(&replica->lock);
     }
     return rc;
+}
+
+bool replica_wants_checkpoint(struct replica *replica)
+{
+    bool wants;
+
+    object_check(replica, REPLICA_MAGIC);
+    pthread_mutex_lock(&replica->lock);
+    wants = replica->checkpoint_offset < replica->poured_offset;
+    pthread_mutex_unlock(&replica->lock);
+    return wants;
 }

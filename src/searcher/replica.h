@@ -10,9 +10,10 @@
  * first; far behind the end, in larger steps. It is ready once it has what the topic had when it
  * was opened; from then on it stays so, however far behind.
  *
- * When the topic has lost messages that the shard needs, the state is thrown away, what there is is
- * replayed, and the replica is not ready: only an epoch that is poured anew ends that. A damaged
- * directory is thrown away too; when the topic still has everything, nobody need care.
+ * When the topic has lost messages that the shard needs, or the shard its files and the topic its
+ * beginning, the state is thrown away and the replica begins at the next mark of a pour: it is
+ * ready when it has applied that pour's end (apply.h). The owner of the shard pours without being
+ * asked (registry/indexing/indexer_tend.c). A damaged directory is thrown away too.
  *
  * Threads: an apply thread of its own; all functions here from any thread.
  */
@@ -92,6 +93,7 @@ struct replica_state {
     uint32_t doc_count;
     bool is_ready;
     char reason[ERR_TEXT_SIZE]; /* why not */
+    uint64_t fill_ms; /* how long it has taken to be ready since it was opened, or takes so far */
     uint64_t passed_count;
     uint64_t reset_count;                               /* state thrown away */
     struct passed_message passed[REPLICA_PASSED_COUNT]; /* the newest, oldest first */
@@ -111,5 +113,7 @@ int replica_content(struct replica *replica, int64_t deadline_us, uint64_t *cont
 
 /* Writes a checkpoint when there was a change since the last one. */
 int replica_checkpoint(struct replica *replica, struct err *err);
+/* Whether one should be written soon: a pour has ended, and its topic will be trimmed. */
+bool replica_wants_checkpoint(struct replica *replica);
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/object.h"
 #include "searcher/bounds.h"
+#include "searcher/refusals.h"
 #include "searcher/replica_parts.h"
 
 enum {
@@ -32,12 +33,16 @@ struct following {
     struct arena *arena; /* of one batch */
     uint64_t offset;     /* of the next message */
     uint64_t ready_at;
+    uint64_t begin_at;           /* an empty shard begins no sooner: a pour begins here */
+    int64_t opened_us;           /* monotonic */
+    uint64_t poured;             /* behind the end of a pour that was applied last */
     uint64_t end;                /* of the topic, as it was looked up last */
     int64_t last_us;             /* time of the last message applied; 0: none */
     int64_t swept_us;            /* monotonic */
     struct apply_counts counted; /* of the counters */
-    bool is_gone;                /* the topic does not have the offset */
+    bool is_gone;                /* what the shard has is of no use: it begins anew */
     bool is_failing;             /* the topic cannot be read; the replica says why */
+    struct refusals refusals;    /* of the batch at hand */
 };
 
 /* False: stop. */
@@ -65,6 +70,7 @@ static void count(struct following *following)
     counter_add(metrics->change, now->change_count - was->change_count);
     counter_add(metrics->remove, now->remove_count - was->remove_count);
     counter_add(metrics->stale, now->stale_count - was->stale_count);
+    counter_add(metrics->skipped, now->skipped_count - was->skipped_count);
     counter_add(metrics->foreign, now->foreign_count - was->foreign_count);
     following->counted = *now;
     gauge_set(metrics->lag, following->end > following->offset
@@ -74,6 +80,20 @@ static void count(struct following *following)
               following->end > following->offset && following->last_us
                   ? (clock_wall_us(following->replica->options.clock) - following->last_us) / MS_US
                   : 0);
+}
+
+/* Why a shard with a gap is not ready. */
+static void tell_gap(const struct progress *progress, struct replica_state *state)
+{
+    if (progress->pour)
+        snprintf(state->reason, sizeof(state->reason),
+                 "it is filled anew by pour %jd of its topic, for %" PRIu64 " s so far",
+                 (intmax_t)progress->pour, state->fill_ms / 1000);
+    else
+        snprintf(state->reason, sizeof(state->reason),
+                 "it lacks what its topic had at the beginning and waits until the indexer has "
+                 "poured the documents again, for %" PRIu64 " s so far",
+                 state->fill_ms / 1000);
 }
 
 static void show_state(struct following *following)
@@ -88,14 +108,18 @@ static void show_state(struct following *following)
         following->end = following->offset;
     pthread_mutex_lock(&replica->lock);
     state->progress = *progress;
+    if (progress->has_gap) /* who waits for a write must not take it for searchable */
+        memset(state->progress.lanes, 0, sizeof(state->progress.lanes));
+    if (!state->is_ready)
+        state->fill_ms =
+            (uint64_t)((clock_mono_us(replica->options.clock) - following->opened_us) / MS_US);
+    replica->poured_offset = following->poured;
     state->counts = *applier_counts(following->applier);
     state->offset = following->offset;
     state->end = following->end;
     state->doc_count = doc_count;
     if (progress->has_gap) {
-        snprintf(state->reason, sizeof(state->reason),
-                 "the topic has lost messages that it needs; pour the index anew "
-                 "(start another epoch)");
+        tell_gap(progress, state);
     } else if (!state->is_ready && following->offset >= following->ready_at &&
                following->offset >= shard_serve_from(following->opened->shard)) {
         state->is_ready = is_news = true;
@@ -109,7 +133,8 @@ static void show_state(struct following *following)
     if (is_news)
         log_info("a shard is ready", LOG_TEXT("client", replica->options.client),
                  LOG_INT("epoch", replica->options.epoch), LOG_INT("shard", replica->options.shard),
-                 LOG_INT("offset", following->offset), LOG_INT("documents", doc_count));
+                 LOG_INT("offset", following->offset), LOG_INT("documents", doc_count),
+                 LOG_INT("after_ms", state->fill_ms)); /* changed by this thread alone */
 }
 
 static void note_passed(struct replica *replica, const struct topic_message *message,
@@ -132,12 +157,25 @@ static void note_passed(struct replica *replica, const struct topic_message *mes
     pthread_mutex_unlock(&replica->lock);
     if (!is_told)
         return;
-    log_warn("a message to the index cannot be applied and is skipped",
+    log_warn("a message to the index cannot be applied, and goes back to the registry",
              LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
              LOG_INT("offset", message->offset), LOG_TEXT("pk", pk), LOG_TEXT("reason", err->text));
 }
 
 /* ---- batches ---- */
+
+/* It is passed, and told to the registry. What has no key is no document. */
+static void refuse(struct following *following, const struct topic_message *message, const char *pk,
+                   const struct err *err)
+{
+    struct bytes key = *pk ? bytes_of(pk) : message->key;
+    int64_t version, modify_us;
+
+    note_passed(following->replica, message, arena_text(following->arena, key), err);
+    applier_last_order(following->applier, &version, &modify_us);
+    if (key.size)
+        refusals_add(&following->refusals, key, version, modify_us, err->text, following->arena);
+}
 
 /* A failure of the world is tried again: the shard may be waiting for its disk. */
 static int apply_message(struct following *following, const struct topic_message *message,
@@ -159,8 +197,14 @@ static int apply_message(struct following *following, const struct topic_message
     }
     if (rc == ERR_CORRUPT)
         return rc;
+    if (applier_is_overtaken(following->applier)) {
+        following->begin_at = message->offset;
+        return err_set(err, ERR_STALE, "another pour has begun than the one it waits for");
+    }
+    if (applier_has_poured(following->applier))
+        following->poured = message->offset + 1;
     if (rc)
-        note_passed(replica, message, pk, err);
+        refuse(following, message, pk, err);
     else if (applier_last_id(following->applier) != UINT32_MAX)
         arrivals_note(replica->arrivals, applier_last_id(following->applier),
                       message->timestamp_us);
@@ -185,11 +229,27 @@ static int read_some(struct following *following, size_t max, int timeout_ms, si
     return rc;
 }
 
+/* Until they are durable: what is shown says that all before it is found or refused. */
+static int send_refusals(struct following *following, struct err *err)
+{
+    int rc = refusals_send(&following->refusals, err);
+
+    while (rc) {
+        replica_tell(following->replica, err->text);
+        if (!pause_ms(following->replica, RETRY_MS))
+            return err_set(err, ERR_CANCELLED, "the searcher stops");
+        rc = refusals_send(&following->refusals, err);
+    }
+    return 0;
+}
+
 static int publish(struct following *following, struct err *err)
 {
     int64_t now_us;
-    int rc;
+    int rc = send_refusals(following, err);
 
+    if (rc)
+        return rc;
     do {
         rc = applier_publish(following->applier, following->offset, err);
         if (rc)
@@ -216,6 +276,7 @@ static int take_batch(struct following *following, size_t *count, struct err *er
 
     *count = 0;
     arena_reset(following->arena);
+    following->refusals.count = 0; /* of a batch that was not shown: it comes again */
     rc = read_some(following, max, IDLE_MS, count, err);
     began_us = clock_mono_us(clock);
     while (!rc && *count && *count < max) {
@@ -279,20 +340,18 @@ static int open_shard(struct replica *replica, struct shard **shard, struct err 
     return rc ? rc : shard_open(&options, shard, err);
 }
 
-/* A shard without content, that goes on at the first message the topic still has. */
+/* A shard without content, whose topic does not begin with 0: it looks for a pour. */
 static int begin_anew(struct following *following, uint64_t first, struct err *err)
 {
     struct replica *replica = following->replica;
 
-    following->offset = first;
-    if (!first)
-        return 0;
+    following->offset = following->begin_at > first ? following->begin_at : first;
     applier_progress(following->applier)->has_gap = true;
-    log_error("THE TOPIC HAS LOST MESSAGES of an index: it is not served until it is poured anew "
-              "(start another epoch)",
-              LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
-              LOG_INT("first", first));
-    return applier_publish(following->applier, first, err);
+    log_warn("a shard has nothing, and its topic begins later than it: it is filled by the next "
+             "pour of all documents, and not served until then",
+             LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
+             LOG_INT("first", following->offset));
+    return applier_publish(following->applier, following->offset, err);
 }
 
 static int open_following(struct following *following, struct err *err)
@@ -311,12 +370,16 @@ static int open_following(struct following *following, struct err *err)
     following->opened = opened_new(shard);
     following->offset = shard_offset(shard);
     following->end = following->ready_at = end;
+    following->opened_us = clock_mono_us(replica->options.clock);
+    following->poured = 0;
     following->is_gone = following->offset < first || following->offset > end;
     rc = applier_new(shard, &following->applier, err);
     if (!rc && following->is_gone && following->offset == 0) {
         following->is_gone = false;
         rc = begin_anew(following, first, err);
     }
+    if (!rc && applier_progress(following->applier)->pour < 0)
+        following->is_gone = true;
     if (rc || following->is_gone)
         return rc;
     pthread_mutex_lock(&replica->lock);
@@ -341,13 +404,13 @@ static void close_following(struct following *following)
     following->counted = (struct apply_counts){0};
 }
 
-/* The topic does not have what the shard needs next: what it has is of no use. */
+/* The topic does not have what the shard needs next, or what it has is of no use otherwise. */
 static void throw_away(struct following *following)
 {
     struct replica *replica = following->replica;
     struct err err;
 
-    log_error("a shard's messages are gone from its topic: its state is thrown away",
+    log_error("a shard does not go on where its topic does: its state is thrown away",
               LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
               LOG_INT("offset", following->offset));
     counter_add(replica->metrics.reset, 1);
@@ -373,7 +436,7 @@ static int follow(struct following *following, struct err *err)
         task_says(&replica->task, "following its topic");
         replica_answer(replica, following->opened->shard);
         rc = take_batch(following, &count, err);
-        if (rc == ERR_RANGE) {
+        if (rc == ERR_RANGE || rc == ERR_STALE) {
             following->is_gone = true;
             return 0;
         }
@@ -396,7 +459,12 @@ static int follow(struct following *following, struct err *err)
 void replica_follow(struct task *task, void *arg)
 {
     struct replica *replica = arg;
-    struct following following = {.replica = replica, .arena = arena_new()};
+    struct following following = {.replica = replica,
+                                  .arena = arena_new(),
+                                  .refusals = {.topics = replica->options.topics,
+                                               .client = replica->options.client,
+                                               .epoch = replica->options.epoch,
+                                               .shard = replica->options.shard}};
 
     object_check(replica, REPLICA_MAGIC);
     while (!task_is_stopping(task)) {
@@ -418,5 +486,6 @@ void replica_follow(struct task *task, void *arg)
         if (rc)
             (void)pause_ms(replica, RETRY_MS);
     }
+    refusals_release(&following.refusals);
     arena_free(following.arena);
 }

@@ -26,7 +26,7 @@ struct opened {
 };
 
 struct replica_metrics {
-    struct counter *put, *change, *remove, *stale, *foreign, *passed, *reset;
+    struct counter *put, *change, *remove, *stale, *skipped, *foreign, *passed, *reset;
     struct gauge *lag, *lag_ms;
     struct histogram *latency; /* from the message's time to its being shown */
 };
@@ -56,6 +56,7 @@ struct replica {
     struct opened *opened; /* NULL: not open */
     struct replica_state state;
     uint64_t checkpoint_offset; /* of the last one */
+    uint64_t poured_offset;     /* behind the end of a pour that was applied last; 0: none was */
     struct content_ask *ask;    /* of who waits; NULL: nobody does */
     struct arrivals *arrivals;  /* owned; has a lock of its own */
 };

@@ -17,6 +17,10 @@ struct searcher {
     struct store *store; /* borrowed; of the numerator. NULL: documents are not explained by key */
     key_state_fn key_state; /* NULL: the registry is not asked */
     void *key_state_arg;
+    /* Whether searches find the write of a token once its lane is past it; NULL: they do. */
+    int (*is_found)(void *arg, const char *token, struct arena *arena, bool *is_found,
+                    struct err *err);
+    void *is_found_arg;
 };
 
 /* The searcher is borrowed for the server's life. */

@@ -182,6 +182,7 @@ static Torg__V1__ShardFreshness *tell_replica(struct replica *replica, struct ar
     message->reason = arena_strdup(arena, state->is_ready ? "" : state->reason);
     message->doc_count = state->doc_count;
     message->passed_count = state->passed_count;
+    message->fill_ms = state->fill_ms;
     message->n_lanes = searcher_tell_lanes(&state->progress, arena, &message->lanes);
     message->passed = arena_array(arena, REPLICA_PASSED_COUNT, sizeof(message->passed[0]));
     for (uint32_t i = 0; i < state->passed_kept; i++) {
@@ -258,7 +259,7 @@ static int find_write(const struct searcher *searcher, const struct index_client
 {
     const struct index_epoch *epoch;
     struct change_token token;
-    int rc = change_token_parse(bytes_of(request->token), &token, err);
+    int rc = change_token_parse(bytes_of(request->token), NULL, &token, err);
 
     if (!rc && (token.client_id != client->id || token.shard >= client->shard_count ||
                 token.lane >= PROGRESS_LANE_COUNT))
@@ -269,6 +270,9 @@ static int find_write(const struct searcher *searcher, const struct index_client
     if (epoch->shards[token.shard]) {
         rc = replica_wait(epoch->shards[token.shard], token.lane, token.idx, deadline_us, err);
         *is_searchable = rc == 0;
+        if (!rc && searcher->is_found)
+            rc = searcher->is_found(searcher->is_found_arg, request->token, arena, is_searchable,
+                                    err);
         rc = rc == ERR_TIMEOUT ? 0 : rc;
     } else if (!request->is_passed_on) {
         rc = ask_another(searcher, client->name, epoch->epoch, request, token.shard, arena,

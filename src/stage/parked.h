@@ -29,6 +29,7 @@
 #define PARKED_BY_OPINIONS "opinions"
 #define PARKED_BY_PHOTOS "photos"
 #define PARKED_BY_FEEDS "feeds"
+#define PARKED_BY_REFUSALS "refusals"
 
 /* What becomes of the next records of a key while one is parked. */
 enum parked_order {

@@ -107,6 +107,7 @@ int store_open_with(const char *url, const struct store_options *options, struct
     if (rc == 0) {
         assert((*store)->ops && (*store)->backend && (*store)->clock);
         object_begin(*store, STORE_MAGIC);
+        pthread_mutex_init(&(*store)->seal_lock, NULL);
     }
     return rc;
 }
@@ -117,6 +118,7 @@ void store_close(struct store *store)
         return;
     assert(!current); /* nobody is in a transaction of this thread */
     object_end(store, STORE_MAGIC);
+    pthread_mutex_destroy(&store->seal_lock);
     store->ops->close(store);
 }
 

@@ -8,7 +8,10 @@
 #ifndef TORG_STORE_STORE_OPS_H
 #define TORG_STORE_STORE_OPS_H
 
+#include <pthread.h>
+
 #include "base/object.h"
+#include "base/seal.h"
 #include "store/store.h"
 
 /* Not an err_code: "nothing was committed, run it again". err->code tells what to return when
@@ -59,6 +62,9 @@ struct store {      /* embedded in each backend's struct */
     const struct store_ops *ops;
     const char *backend;       /* what store_backend answers: a wrapper says what it wraps */
     const struct clock *clock; /* borrowed */
+    pthread_mutex_t seal_lock;
+    bool has_seal; /* under the lock, as the next: it was read */
+    struct seal seal;
 };
 
 enum { STORE_TX_MAGIC = OBJECT_MAGIC('s', 't', 't', 'x') };

@@ -449,42 +449,40 @@ static void position_slot(struct member *member, struct slot *slot)
     slot->positioned = true;
 }
 
-/* Retention may have passed a slow reader: it goes on with the first record there is. */
-static int handle_range(struct member *member, struct slot *slot, bool *again, struct err *err)
+/* Retention may have passed a slow reader: it goes on with the first record there is. A disk that
+ * has lost what it had synced leaves a group behind the end: the group has dealt with those
+ * records, and those that get their offsets now are others, so it goes on at the end. */
+static void handle_range(struct member *member, struct slot *slot)
 {
     uint64_t first, end;
 
     partition_range(&slot->topic->partitions[slot->partition], &first, &end);
     assert(slot->positioned && first <= end);
-    *again = slot->position < first;
-    if (!*again)
-        return err_set(err, ERR_CORRUPT,
-                       "group %s stands at %" PRIu64 " of topic %s partition %u, which ends at "
-                       "%" PRIu64 ": records were lost; seek to go on",
-                       member->group->name, slot->position, slot->topic->name, slot->partition,
-                       end);
-    log_warn("retention deleted records before they were read",
-             LOG_TEXT("group", member->group->name), LOG_TEXT("topic", slot->topic->name),
-             LOG_INT("partition", slot->partition), LOG_INT("count", first - slot->position));
-    slot->position = first;
-    return 0;
+    if (slot->position < first)
+        log_warn("retention deleted records before they were read",
+                 LOG_TEXT("group", member->group->name), LOG_TEXT("topic", slot->topic->name),
+                 LOG_INT("partition", slot->partition), LOG_INT("count", first - slot->position));
+    else
+        log_error("a topic has lost records that were stored: the group goes on at its end",
+                  LOG_TEXT("group", member->group->name), LOG_TEXT("topic", slot->topic->name),
+                  LOG_INT("partition", slot->partition), LOG_INT("end", end),
+                  LOG_INT("count", slot->position - end));
+    slot->position = slot->position < first ? first : end;
 }
 
 static int read_entered(struct member *member, struct slot *slot, size_t *count, struct err *err)
 {
     struct topic_message *messages = member->messages + *count;
-    bool again = true;
     size_t got = 0, i;
-    int rc = 0;
+    int rc = ERR_RANGE;
 
     position_slot(member, slot);
-    while (again && !rc) {
-        again = false;
+    while (rc == ERR_RANGE) {
         rc = partition_read(&slot->topic->partitions[slot->partition], slot->position,
                             member->poll_count - *count, &slot->hint, &member->space, member->arena,
                             messages, &got, err);
         if (rc == ERR_RANGE)
-            rc = handle_range(member, slot, &again, err);
+            handle_range(member, slot);
     }
     if (rc)
         return rc;

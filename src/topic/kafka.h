@@ -114,6 +114,8 @@ int kafka_partition_count(struct topics *topics, const char *name, uint32_t *cou
                           struct err *err);
 int kafka_range(struct topics *topics, const char *name, uint32_t partition, uint64_t *first,
                 uint64_t *end, struct err *err);
+int kafka_trim(struct topics *topics, const char *name, uint32_t partition, uint64_t before,
+               struct err *err);
 int kafka_lag(struct topics *topics, const char *group, const char *name, uint32_t partition,
               struct topic_lag *lag, struct err *err);
 

@@ -460,6 +460,32 @@ int kafka_range(struct topics *topics, const char *name, uint32_t partition, uin
     return 0;
 }
 
+int kafka_trim(struct topics *topics, const char *name, uint32_t partition, uint64_t before,
+               struct err *err)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    const rd_kafka_topic_partition_list_t *told;
+    rd_kafka_DeleteRecords_t *asked;
+    struct call call;
+    int rc;
+
+    rd_kafka_topic_partition_list_add(list, name, (int32_t)partition)->offset = (int64_t)before;
+    asked = rd_kafka_DeleteRecords_new(list);
+    call_init(&call, kafka_of(topics));
+    rd_kafka_DeleteRecords(kafka_of(topics)->reader, &asked, 1, call.options, call.queue);
+    rc = call_wait(&call, name, err);
+    if (!rc) {
+        told =
+            rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(call.event));
+        if (told->cnt == 1 && told->elems[0].err)
+            rc = kafka_fail(err, told->elems[0].err, name);
+    }
+    call_release(&call);
+    rd_kafka_DeleteRecords_destroy(asked);
+    rd_kafka_topic_partition_list_destroy(list);
+    return rc;
+}
+
 int kafka_lag(struct topics *topics, const char *group, const char *name, uint32_t partition,
               struct topic_lag *lag, struct err *err)
 {

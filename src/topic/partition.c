@@ -269,7 +269,9 @@ static bool wants_roll(struct partition *partition, const struct segment *newest
         return false;
     pthread_mutex_lock(&partition->lock);
     wants = newest->position >= partition->segment_size ||
-            (partition->segment_ms && age_us >= partition->segment_ms * MS_US);
+            (partition->segment_ms && age_us >= partition->segment_ms * MS_US) ||
+            (partition->trim_before > newest->base_offset &&
+             newest->position >= TOPIC_SEGMENT_SIZE_MIN);
     pthread_mutex_unlock(&partition->lock);
     return wants;
 }
@@ -443,4 +445,17 @@ int partition_retain(struct partition *partition, const struct retention *retent
         segment_free(expired[i]);
     }
     return rc;
+}
+
+int partition_trim(struct partition *partition, uint64_t before, struct err *err)
+{
+    const struct retention retention = {.time_us = INT64_MIN, .before = before};
+
+    object_check(partition, PARTITION_MAGIC);
+    pthread_mutex_lock(&partition->lock);
+    assert(before <= newest_segment(partition)->end_offset);
+    if (before > partition->trim_before)
+        partition->trim_before = before;
+    pthread_mutex_unlock(&partition->lock);
+    return partition_retain(partition, &retention, err);
 }

@@ -34,6 +34,7 @@ struct partition {
     size_t segment_capacity;
     uint64_t segment_size; /* a new segment begins past this */
     int64_t segment_ms;    /* or when the newest is this old; 0: never */
+    uint64_t trim_before;  /* records that nobody needs: a segment with some of them ends soon */
 
     struct segment *active; /* the writer's from here on; the last of segments */
     bool failed;
@@ -103,5 +104,8 @@ struct retention {
 };
 int partition_retain(struct partition *partition, const struct retention *retention,
                      struct err *err);
+/* The same for what ends at or before `before`; from now on the segment that has more of those ends
+ * with the next commit, if it is worth it, so that it can go the next time. */
+int partition_trim(struct partition *partition, uint64_t before, struct err *err);
 
 #endif

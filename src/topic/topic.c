@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/bounds.h"
@@ -408,6 +409,22 @@ int topic_range(struct topics *topics, const char *name, uint32_t partition, uin
         rc = topics->ops->range(topics, name, partition, first, end, err);
     assert(rc || *first <= *end);
     return rc;
+}
+
+int topic_trim(struct topics *topics, const char *name, uint32_t partition, uint64_t before,
+               struct err *err)
+{
+    uint64_t first, end;
+    int rc = topic_range(topics, name, partition, &first, &end, err);
+
+    if (rc || before <= first)
+        return rc;
+    if (before > end)
+        return err_set(err, ERR_RANGE,
+                       "topic %s, partition %" PRIu32 ": cannot be trimmed to %" PRIu64
+                       ", it ends at %" PRIu64,
+                       name, partition, before, end);
+    return topics->ops->trim(topics, name, partition, before, err);
 }
 
 int topic_lag(struct topics *topics, const char *group, const char *name, uint32_t partition,

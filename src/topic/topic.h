@@ -138,6 +138,12 @@ int topic_read(struct topics *topics, const char *name, uint32_t partition, uint
 int topic_range(struct topics *topics, const char *name, uint32_t partition, uint64_t *first,
                 uint64_t *end, struct err *err);
 
+/* Nobody needs the records below `before` any more. They go in the backend's own steps: on Kafka at
+ * once, embedded when a whole file of them can go, so that up to a file's worth may stay; ask again
+ * as long as topic_range says so. Those from `before` on are kept. ERR_RANGE: past the end. */
+int topic_trim(struct topics *topics, const char *name, uint32_t partition, uint64_t before,
+               struct err *err);
+
 /* --- consumer groups --- */
 
 enum topic_start { TOPIC_START_EARLIEST, TOPIC_START_LATEST };

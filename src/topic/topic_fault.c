@@ -211,6 +211,12 @@ static int fault_range(struct topics *topics, const char *name, uint32_t partiti
     return inner_of(topics)->ops->range(inner_of(topics), name, partition, first, end, err);
 }
 
+static int fault_trim(struct topics *topics, const char *name, uint32_t partition, uint64_t before,
+                      struct err *err)
+{
+    return inner_of(topics)->ops->trim(inner_of(topics), name, partition, before, err);
+}
+
 static int fault_lag(struct topics *topics, const char *group, const char *name, uint32_t partition,
                      struct topic_lag *lag, struct err *err)
 {
@@ -304,6 +310,7 @@ const struct topics_ops topics_fault_ops = {
     .flush = fault_flush,
     .read = fault_read,
     .range = fault_range,
+    .trim = fault_trim,
     .lag = fault_lag,
     .housekeep = fault_housekeep,
     .consumer_open = fault_consumer_open,

@@ -702,6 +702,7 @@ const struct topics_ops topics_kafka_ops = {
     .flush = kafka_flush,
     .read = kafka_read,
     .range = kafka_range,
+    .trim = kafka_trim,
     .lag = kafka_lag,
     .housekeep = kafka_housekeep,
     .consumer_open = kafka_consumer_open,

@@ -420,6 +420,22 @@ static int local_range(struct topics *topics, const char *name, uint32_t partiti
     return 0;
 }
 
+static int local_trim(struct topics *topics, const char *name, uint32_t partition, uint64_t before,
+                      struct err *err)
+{
+    struct local *local = local_of(topics);
+    struct local_topic *topic;
+    int rc = take_partition(local, name, partition, &topic, err);
+
+    if (rc)
+        return rc;
+    pthread_mutex_lock(&local->housekeeping_lock);
+    rc = partition_trim(&topic->partitions[partition], before, err);
+    pthread_mutex_unlock(&local->housekeeping_lock);
+    local_leave(local, topic);
+    return rc;
+}
+
 static int local_lag(struct topics *topics, const char *group, const char *name, uint32_t partition,
                      struct topic_lag *lag, struct err *err)
 {
@@ -645,10 +661,11 @@ static int memory_open(const char *place, const struct topics_options *options,
         .scheme = name, .open = opener, .close = local_close, .create = local_create,              \
         .describe = local_describe, .remove = local_remove, .list = local_list,                    \
         .partition_count = local_partition_count, .submit = local_submit, .flush = local_flush,    \
-        .read = local_read, .range = local_range, .lag = local_lag, .housekeep = local_housekeep,  \
-        .consumer_open = group_consumer_open, .consumer_close = group_consumer_close,              \
-        .consumer_poll = group_consumer_poll, .consumer_commit = group_consumer_commit,            \
-        .consumer_seek = group_consumer_seek, .consumer_assignment = group_consumer_assignment,    \
+        .read = local_read, .range = local_range, .trim = local_trim, .lag = local_lag,            \
+        .housekeep = local_housekeep, .consumer_open = group_consumer_open,                        \
+        .consumer_close = group_consumer_close, .consumer_poll = group_consumer_poll,              \
+        .consumer_commit = group_consumer_commit, .consumer_seek = group_consumer_seek,            \
+        .consumer_assignment = group_consumer_assignment,                                          \
         .consumer_generation = group_consumer_generation,                                          \
     }
 

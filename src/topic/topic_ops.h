@@ -35,6 +35,8 @@ struct topics_ops {
                 const struct topic_message **messages, size_t *count, struct err *err);
     int (*range)(struct topics *topics, const char *name, uint32_t partition, uint64_t *first,
                  uint64_t *end, struct err *err);
+    int (*trim)(struct topics *topics, const char *name, uint32_t partition, uint64_t before,
+                struct err *err);
     int (*lag)(struct topics *topics, const char *group, const char *name, uint32_t partition,
                struct topic_lag *lag, struct err *err);
     int (*housekeep)(struct topics *topics, struct err *err);

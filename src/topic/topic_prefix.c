@@ -181,6 +181,15 @@ static int prefix_range(struct topics *topics, const char *name, uint32_t partit
                        err);
 }
 
+static int prefix_trim(struct topics *topics, const char *name, uint32_t partition, uint64_t before,
+                       struct err *err)
+{
+    char text[FULL_NAME_SIZE];
+
+    return topic_trim(inner_of(topics), full(prefix_of(topics), name, text), partition, before,
+                      err);
+}
+
 static int prefix_lag(struct topics *topics, const char *group, const char *name,
                       uint32_t partition, struct topic_lag *lag, struct err *err)
 {
@@ -312,6 +321,7 @@ const struct topics_ops topics_prefix_ops = {
     .flush = prefix_flush,
     .read = prefix_read,
     .range = prefix_range,
+    .trim = prefix_trim,
     .lag = prefix_lag,
     .housekeep = prefix_housekeep,
     .consumer_open = prefix_consumer_open,

@@ -29,6 +29,7 @@
 #include "registry/indexing/indexer.h"
 #include "registry/receiving/receiver.h"
 #include "stage/parked.h"
+#include "store/store_seal.h"
 #include "topic/bounds.h"
 #include "topic/topic.h"
 
@@ -55,6 +56,7 @@ struct world {
     uint64_t followed;                               /* of the index topic */
     Torg__V1__IndexedDocument documents[LISTED_MAX]; /* by number; version 0: none */
     int64_t lanes[LANE_COUNT];
+    bool is_far;  /* the searcher is another process's: it is asked for positions alone */
     bool is_deaf; /* the searcher cannot apply what it is sent, and passes it */
     struct inspect inspect;
 };
@@ -93,7 +95,8 @@ static int list_documents(void *arg, const char *replica,
     struct world *world = arg;
 
     (void)replica;
-    (void)err;
+    if (world->is_far)
+        return err_set(err, ERR_NOT_FOUND, "the shard is not here");
     *response = (Torg__V1__ListIndexedResponse *)message_new(
         &torg__v1__list_indexed_response__descriptor, arena);
     (*response)->documents = arena_array(arena, 1, sizeof((*response)->documents[0]));
@@ -299,7 +302,7 @@ static void receive(struct world *world, struct bytes value)
 
     OK(message_decode(value, &torg__v1__qualified_batch__descriptor, world->arena, &decoded, &err));
     batch = (const Torg__V1__QualifiedBatch *)decoded;
-    OK(receiver_put(&world->receiver, batch->client, LANE_MAIN, batch->documents,
+    OK(receiver_put(&world->receiver, batch->client, (enum lane)batch->lane, batch->documents,
                     batch->n_documents, world->arena, &verdicts, &err));
     assert_int_equal(verdicts[0]->kind, TORG__V1__VERDICT__KIND__ACCEPTED);
 }
@@ -367,7 +370,7 @@ static struct change_progress look(struct world *world, const char *token)
     struct change change;
     struct err err;
 
-    OK(change_parse(bytes_of(token), &change, &err));
+    OK(change_parse(&world->inspect, bytes_of(token), &change, &err));
     OK(change_look(&world->inspect, &change, world->arena, &progress, &err));
     return progress;
 }
@@ -417,9 +420,12 @@ static void refused(struct world *world, const struct freshness *token, int code
 {
     struct change_progress progress;
     struct change change;
+    struct seal seal;
     struct err err = {0};
 
-    OK(change_parse(bytes_of(freshness_text(token, world->arena)), &change, &err));
+    OK(store_seal(world->inspect.store, &seal, &err));
+    OK(change_parse(&world->inspect, bytes_of(freshness_text(token, &seal, world->arena)), &change,
+                    &err));
     assert_int_equal(change_look(&world->inspect, &change, world->arena, &progress, &err), code);
     assert_string_not_equal(err.text, "");
 }
@@ -477,7 +483,7 @@ static void a_newer_write_takes_the_place_of_an_older(void **state)
     struct err err;
 
     pass_all(world);
-    OK(change_parse(bytes_of(first->freshness_token), &change, &err));
+    OK(change_parse(&world->inspect, bytes_of(first->freshness_token), &change, &err));
     OK(change_look(&world->inspect, &change, world->arena, &progress, &err));
     assert_int_equal(progress.next, CHANGE_STAGE_COUNT);
     assert_false(progress.is_superseded);
@@ -582,10 +588,12 @@ static void tokens_of_no_write_are_refused(void **state)
     struct change_progress progress;
     struct change change;
     struct freshness token, wrong;
+    struct seal seal;
     char nobody[OFFER_ID_TEXT_SIZE];
     struct err err;
 
-    OK(freshness_parse(bytes_of(receipt->freshness_token), &token, &err));
+    OK(store_seal(world->inspect.store, &seal, &err));
+    OK(freshness_parse(bytes_of(receipt->freshness_token), &seal, &token, &err));
     wrong = token;
     wrong.revision++;
     refused(world, &wrong, ERR_NOT_FOUND);
@@ -595,8 +603,9 @@ static void tokens_of_no_write_are_refused(void **state)
     wrong = token;
     wrong.offer = offer_id_make(7);
     refused(world, &wrong, ERR_NOT_FOUND);
-    assert_int_equal(change_parse(bytes_of("bicycle"), &change, &err), ERR_INVALID);
-    assert_int_equal(change_parse(bytes_of(""), &change, &err), ERR_INVALID);
+    assert_int_equal(change_parse(&world->inspect, bytes_of("bicycle"), &change, &err),
+                     ERR_INVALID);
+    assert_int_equal(change_parse(&world->inspect, bytes_of(""), &change, &err), ERR_INVALID);
     change = (struct change){.document = document};
     assert_int_equal(change_look(&world->inspect, &change, world->arena, &progress, &err),
                      ERR_NOT_FOUND);
@@ -659,18 +668,44 @@ static void a_search_waits_for_the_document_of_a_write(void **state)
     receive_all(world);
     OK(change_settle(&world->inspect, receipt->freshness_token, soon(), world->arena, &found,
                      &err));
-    OK(change_token_parse(bytes_of(found), &token, &err));
+    OK(change_token_parse(bytes_of(found), NULL, &token, &err));
     assert_int_equal(token.idx, 1);
     create(world, 2);
     pass_all(world);
     OK(change_settle(&world->inspect, receipt->freshness_token, soon(), world->arena, &found,
                      &err));
-    OK(change_token_parse(bytes_of(found), &token, &err));
+    OK(change_token_parse(bytes_of(found), NULL, &token, &err));
     assert_true(token.idx >= 1); /* it was sent: where the lane stands suffices */
     assert_int_equal(world->lanes[LANE_MAIN], token.idx);
     OK(change_settle(&world->inspect, found, soon(), world->arena, &found, &err));
     assert_int_equal(change_settle(&world->inspect, "bicycle", soon(), world->arena, &found, &err),
                      ERR_INVALID);
+}
+
+/* It goes by the lane for emergencies: where main stands says nothing of it. */
+static void a_takedown_has_passed_when_its_own_lane_has(void **state)
+{
+    struct world *world = start(state);
+    Torg__V1__OfferReceipt *shown = create(world, 1);
+    Torg__V1__OfferReceipt *banned;
+    char *found;
+    struct err err;
+
+    world->is_far = true;
+    pass_all(world);
+    banned = move(world, shown->id, MOVE_BAN);
+    export_all(world);
+    compose_all(world);
+    receive_all(world);
+    assert_int_equal(look(world, banned->freshness_token).next, CHANGE_SENT);
+    send_all(world);
+    assert_int_equal(look(world, banned->freshness_token).next, CHANGE_SEARCHABLE);
+    assert_int_equal(
+        change_settle(&world->inspect, banned->freshness_token, soon(), world->arena, &found, &err),
+        ERR_TIMEOUT);
+    follow_all(world);
+    assert_int_equal(look(world, banned->freshness_token).next, CHANGE_STAGE_COUNT);
+    OK(change_settle(&world->inspect, banned->freshness_token, soon(), world->arena, &found, &err));
 }
 
 static void few_wait_at_once(void **state)
@@ -681,7 +716,7 @@ static void few_wait_at_once(void **state)
     struct change change;
     struct err err;
 
-    OK(change_parse(bytes_of(receipt->freshness_token), &change, &err));
+    OK(change_parse(&world->inspect, bytes_of(receipt->freshness_token), &change, &err));
     atomic_store(&world->inspect.waiter_count, FRESHNESS_WAITER_COUNT_MAX);
     /* told at once, but only while there is time left to wait after the first look */
     assert_int_equal(change_wait(&world->inspect, &change, CHANGE_SEARCHABLE, INT64_MAX, NULL, NULL,
@@ -735,6 +770,7 @@ static const struct test_case cases[] = {
     CASE(tokens_of_no_write_are_refused),
     CASE(a_document_is_followed_too),
     CASE(a_search_waits_for_the_document_of_a_write),
+    CASE(a_takedown_has_passed_when_its_own_lane_has),
     CASE(few_wait_at_once),
     CASE(a_long_lane_is_looked_through_in_part),
 };

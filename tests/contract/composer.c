@@ -275,6 +275,19 @@ static void wait_for_documents(uint64_t before, uint64_t more)
         pause_ms(5);
 }
 
+/* Documents that the composer has left unsent for newer ones. */
+static uint64_t superseded_count(void)
+{
+    return counter_value(metrics_counter("torg_composer_superseded_total", NULL, ""));
+}
+
+static void wait_for_superseded(uint64_t wanted)
+{
+    for (int waited = 0; waited < WAIT_MS && superseded_count() < wanted; waited += 5)
+        pause_ms(5);
+    assert_true(superseded_count() >= wanted);
+}
+
 /* How many documents the largest batch has that one of these offers is in. */
 static uint32_t largest_batch(const struct scene *scene, const offerid *ids, size_t count)
 {
@@ -359,6 +372,73 @@ static void offers_become_documents_and_versions_never_go_back(void **state)
         }
     }
     assert_int_equal(parked_now(scene), 0);
+}
+
+/* Takedowns go by the lane for emergencies; other changes that hide an offer do not. */
+static void takedowns_go_by_the_emergency_lane(void **state)
+{
+    static const struct {
+        enum offer_move move;
+        Torg__V1__QueueLane__Name lane;
+    } wanted[] = {{MOVE_BAN, TORG__V1__QUEUE_LANE__NAME__EMERGENCY},
+                  {MOVE_DELETE, TORG__V1__QUEUE_LANE__NAME__EMERGENCY},
+                  {MOVE_WITHDRAW, TORG__V1__QUEUE_LANE__NAME__MAIN}};
+    struct scene *scene = start(state);
+    offerid ids[ARRAY_COUNT(wanted)];
+
+    compose(scene);
+    for (size_t i = 0; i < ARRAY_COUNT(wanted); i++)
+        ids[i] = create(scene, "books", (int)i);
+    export_all(scene);
+    wait_for(scene, ids, ARRAY_COUNT(ids));
+    for (size_t i = 0; i < ARRAY_COUNT(wanted); i++) {
+        assert_int_equal(composed_last(&scene->composed, ids[i])->lane,
+                         TORG__V1__QUEUE_LANE__NAME__MAIN);
+        move(scene, ids[i], wanted[i].move);
+    }
+    export_all(scene);
+    wait_for(scene, ids, ARRAY_COUNT(ids));
+    for (size_t i = 0; i < ARRAY_COUNT(wanted); i++) {
+        assert_true(composed_last(&scene->composed, ids[i])->is_delete);
+        assert_int_equal(composed_last(&scene->composed, ids[i])->lane, wanted[i].lane);
+    }
+}
+
+/* What waits together of an offer is one document, whichever lanes its revisions are for. */
+static void of_revisions_that_wait_together_the_newest_is_sent(void **state)
+{
+    struct scene *scene = start(state);
+    offerid shown = create(scene, "books", 1);
+    offerid gone = create(scene, "books", 1);
+    const offerid both[] = {shown, gone};
+    uint64_t before = superseded_count();
+    size_t of_shown = 0, of_gone = 0;
+
+    if (scene->place.postgres) /* Kafka gives a poll as many records as it likes */
+        skip();
+    for (int i = 0; i < 4; i++) {
+        move(scene, shown, i % 2 ? MOVE_REPUBLISH : MOVE_SELL_ON_SITE);
+        move(scene, gone, i % 2 ? MOVE_UNBAN : MOVE_BAN);
+    }
+    move(scene, gone, MOVE_DELETE);
+    export_all(scene);
+    scene->options.batch_us = 60 * SECOND_US; /* the stop sends them */
+    compose(scene);
+    wait_for_superseded(before + 9);
+    stop(scene);
+    composed_look(&scene->composed);
+    for (size_t i = 0; i < scene->composed.seen_count; i++) {
+        const struct composed_document *seen = &scene->composed.seen[i];
+
+        of_shown += strcmp(seen->pk, composed_last(&scene->composed, shown)->pk) == 0;
+        of_gone += strcmp(seen->pk, composed_last(&scene->composed, gone)->pk) == 0;
+    }
+    assert_int_equal(of_shown, 1);
+    assert_int_equal(of_gone, 1);
+    for (size_t i = 0; i < ARRAY_COUNT(both); i++)
+        assert_true(has_come(scene, both[i]));
+    assert_false(composed_last(&scene->composed, shown)->is_delete);
+    assert_true(composed_last(&scene->composed, gone)->is_delete);
 }
 
 static void a_batch_has_so_many_documents(void **state)
@@ -785,6 +865,8 @@ static void the_topic_may_be_made_by_another_meanwhile(void **state)
 
 static const struct test_case cases[] = {
     CASE(offers_become_documents_and_versions_never_go_back),
+    CASE(takedowns_go_by_the_emergency_lane),
+    CASE(of_revisions_that_wait_together_the_newest_is_sent),
     CASE(a_batch_has_so_many_documents),
     CASE(a_record_that_cannot_be_read_is_replaced_by_the_newest_offer),
     CASE(what_fails_is_parked_and_passed_by_the_others),

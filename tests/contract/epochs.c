@@ -560,6 +560,51 @@ static void what_does_not_fit_is_counted_and_left_out(void **state)
     index_place_close(&place);
 }
 
+/* When documents are poured again what does not fit is counted once, not once more. */
+static void a_pour_counts_anew_what_does_not_fit(void **state)
+{
+    struct indexer *indexer;
+    Torg__V1__EpochShard *shard;
+    char topic[INDEX_TOPIC_SIZE];
+    uint64_t first, end;
+    struct err err = {0};
+
+    begin(state, 1);
+    place.base.rules.slack_count = 10;
+    put_many(20);
+    assert_int_equal(send("plain", 1, 0, keyword("colour", "red"))->kind,
+                     TORG__V1__VERDICT__KIND__ACCEPTED);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    start(field("price", TORG__V1__SCHEMA_FIELD__TYPE__POINT));
+    run_all(indexer);
+    place_put(&place, LANE_MAIN, "doc-1", 2, 5);
+    place_put(&place, LANE_MAIN, "doc-new", 1, 5);
+    for (int64_t version = 2; version < 62; version++) {
+        assert_int_equal(send("plain", version, 0, keyword("colour", "blue"))->kind,
+                         TORG__V1__VERDICT__KIND__ACCEPTED);
+        run_all(indexer);
+    }
+    shard = status_now().epochs[1]->shards[0];
+    assert_int_equal(shard->refused_count + shard->late_count, 22);
+    place_tend(&place, indexer, 0);
+    assert_int_equal(
+        read_integer(place.store, "SELECT MIN(pour_no) FROM registry_backfill WHERE epoch > 0"), 1);
+    shard = status_now().epochs[1]->shards[0];
+    assert_int_equal(shard->refused_count, 21);
+    assert_int_equal(shard->late_count, 0);
+    shelves_equal_registry(&old_shelf, 1, &place);
+    index_topic_name(place.client, new_shelf.epoch, topic);
+    if (topic_range(place.topics, topic, 0, &first, &end, &err))
+        fail_msg("%s", err.text);
+    shelf_lose(&new_shelf, first ? first : 1); /* as whoever does not read from the beginning */
+    shelf_follow(&new_shelf, &place);
+    assert_false(new_shelf.has_gap);
+    assert_int_equal(shelf_count(&new_shelf), 1);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
 /* Prices that were sent as integers are found as decimals, and those sent later too. */
 static void what_can_be_read_as_the_new_type_is(void **state)
 {
@@ -1018,6 +1063,7 @@ static const struct test_case cases[] = {
     CASE(a_switch_can_be_forced),
     CASE(the_next_epoch_gives_up_the_kept_one),
     CASE(what_does_not_fit_is_counted_and_left_out),
+    CASE(a_pour_counts_anew_what_does_not_fit),
     CASE(what_can_be_read_as_the_new_type_is),
     CASE(a_write_that_does_not_fit_takes_the_older_one_away),
     CASE(a_document_of_the_new_epoch_goes_to_it_alone),

@@ -344,6 +344,32 @@ static void a_backfill_does_not_delay_main(void **state)
     end(indexer);
 }
 
+/* Ten rounds of main and ten of backfill wait: the takedown is in the first. */
+static void a_takedown_waits_for_nobody(void **state)
+{
+    struct pouring pouring = {.lane = LANE_MAIN};
+    struct indexer *indexer;
+    struct err err = {0};
+
+    begin(state, 1);
+    place_put(&place, LANE_MAIN, "banned", 1, 1);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    pouring.client_id = place_client_id(&place);
+    for (; pouring.first < 20000; pouring.first += 1000) {
+        pouring.lane = pouring.first % 2000 ? LANE_BACKFILL : LANE_MAIN;
+        if (store_write(place.store, pour, &pouring, &err))
+            fail_msg("%s", err.text);
+    }
+    place_put(&place, LANE_EMERGENCY, "banned", 2, -1);
+    assert_true(do_round(indexer).more);
+    shelf_follow(&shelf, &place);
+    assert_null(shelf_find(&shelf, "banned"));
+    assert_int_equal(shelf.progress[LANE_EMERGENCY], 1);
+    assert_true(shelf.progress[LANE_MAIN] < 1000 && shelf.progress[LANE_BACKFILL] < 1000);
+    end(indexer);
+}
+
 /* A takedown, and the same document again far behind it: who waits for the takedown must not find
  * what was there before. */
 static void progress_past_a_superseded_write_means_that_it_or_a_newer_one_is_in(void **state)
@@ -704,6 +730,7 @@ static const struct test_case cases[] = {
     CASE(a_new_owner_tells_schema_and_progress_without_documents),
     CASE(each_shard_has_its_partition),
     CASE(an_emergency_overtakes_all),
+    CASE(a_takedown_waits_for_nobody),
     CASE(a_backfill_does_not_delay_main),
     CASE(a_backfill_waits_while_main_is_late),
     CASE(clocks_of_writers_starve_no_backfill),

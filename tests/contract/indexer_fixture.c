@@ -13,6 +13,7 @@
 #include "codec/moment.h"
 #include "model/topics.h"
 #include "patience.h"
+#include "registry/bounds.h"
 
 enum { TRY_COUNT = 3, RUN_MAX = 1000, READ_COUNT = 500, WAIT_MS = PATIENCE_MS };
 
@@ -136,6 +137,24 @@ void place_put_until(struct index_place *place, int64_t end_us, const char *pk, 
     put_document(place, LANE_MAIN, "", end_us, pk, version, price);
 }
 
+void place_put_many(struct index_place *place, size_t count, int64_t version)
+{
+    struct arena *arena = arena_new();
+    Torg__V1__RawDocument **documents = arena_array(arena, count, sizeof(*documents));
+    Torg__V1__Verdict **verdicts;
+    struct err err = {0};
+
+    for (size_t i = 0; i < count; i++)
+        documents[i] = document_of(arena, arena_printf(arena, "k%zu", i), version, (int64_t)i);
+    clock_manual_advance(&place->clock, 1);
+    if (receiver_put(&place->receiver, place->client, LANE_MAIN, documents, count, arena, &verdicts,
+                     &err))
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(verdicts[i]->kind, TORG__V1__VERDICT__KIND__ACCEPTED);
+    arena_free(arena);
+}
+
 int64_t place_client_id(struct index_place *place)
 {
     const struct client_view *client;
@@ -166,6 +185,30 @@ void place_run(struct indexer *indexer)
         if (indexer_round(indexer, &round, &err))
             fail_msg("%s", err.text);
     }
+}
+
+void place_tend(struct index_place *place, struct indexer *indexer, uint32_t shard)
+{
+    struct err err = {0};
+    char sql[160];
+    bool is_poured;
+
+    snprintf(sql, sizeof(sql),
+             "SELECT COUNT(*) FROM registry_backfill WHERE client_id = %" PRId64
+             " AND shard = %" PRIu32 " AND is_whole = 0",
+             place_client_id(place), shard);
+
+    do {
+        clock_manual_advance(&place->clock, (int64_t)TEND_MS * MS_US);
+        place_run(indexer);
+        if (indexer_tend(indexer, &err))
+            fail_msg("%s", err.text);
+        do {
+            if (indexer_pour(indexer, &is_poured, &err))
+                fail_msg("%s", err.text);
+            place_run(indexer);
+        } while (is_poured);
+    } while (read_integer(place->store, sql));
 }
 
 /* --- the naive searcher --- */
@@ -205,7 +248,28 @@ static void take_off(struct shelf *shelf, const Torg__V1__IndexRemoval *told)
     shelf->removal_count++;
 }
 
-static void apply(struct shelf *shelf, const Torg__V1__IndexMessage *message)
+void shelf_lose(struct shelf *shelf, uint64_t first)
+{
+    *shelf = (struct shelf){
+        .epoch = shelf->epoch, .shard = shelf->shard, .next = first, .has_gap = true};
+}
+
+static void apply_mark(struct shelf *shelf, const Torg__V1__IndexPour *mark, uint64_t offset)
+{
+    bool is_same = mark->number == shelf->pour && mark->begin_ticket == shelf->pour_ticket;
+    uint64_t ticket = shelf->ticket;
+
+    if (mark->mark == TORG__V1__INDEX_POUR__MARK__END) {
+        shelf->has_gap = shelf->has_gap && !is_same;
+    } else if (shelf->has_gap && !is_same) {
+        shelf_lose(shelf, offset);
+        shelf->ticket = ticket;
+        shelf->pour = mark->number;
+        shelf->pour_ticket = mark->begin_ticket;
+    }
+}
+
+static void apply(struct shelf *shelf, const Torg__V1__IndexMessage *message, uint64_t offset)
 {
     shelf->record_count++;
     if (message->ticket < shelf->ticket) {
@@ -213,6 +277,8 @@ static void apply(struct shelf *shelf, const Torg__V1__IndexMessage *message)
         return;
     }
     shelf->ticket = message->ticket;
+    if (shelf->has_gap && !shelf->pour && message->kind_case != TORG__V1__INDEX_MESSAGE__KIND_POUR)
+        return;
     switch (message->kind_case) {
     case TORG__V1__INDEX_MESSAGE__KIND_SCHEMA:
         shelf->field_count = (uint32_t)message->schema->n_fields;
@@ -227,12 +293,16 @@ static void apply(struct shelf *shelf, const Torg__V1__IndexMessage *message)
         for (size_t i = 0; i < message->progress->n_lanes; i++)
             shelf->progress[message->progress->lanes[i]->lane] = message->progress->lanes[i]->idx;
         break;
+    case TORG__V1__INDEX_MESSAGE__KIND_POUR:
+        apply_mark(shelf, message->pour, offset);
+        break;
     default:
         fail_msg("a record of kind %d", (int)message->kind_case);
     }
 }
 
-void shelf_follow(struct shelf *shelf, struct index_place *place)
+/* is_stopping: when it becomes whole. */
+static void follow(struct shelf *shelf, struct index_place *place, uint64_t until, bool is_stopping)
 {
     struct arena *arena = arena_new();
     const struct topic_message *messages;
@@ -244,22 +314,37 @@ void shelf_follow(struct shelf *shelf, struct index_place *place)
     index_topic_name(place->client, shelf->epoch ? shelf->epoch : SHELF_EPOCH, topic);
     if (topic_range(place->topics, topic, shelf->shard, &first, &end, &err))
         assert_int_equal(err.code, ERR_NOT_FOUND);
+    end = end < until ? end : until;
     while (shelf->next < end) {
+        bool had_gap = shelf->has_gap;
+
         if (topic_read(place->topics, topic, shelf->shard, shelf->next, READ_COUNT, WAIT_MS, arena,
                        &messages, &count, &err))
             fail_msg("%s", err.text);
         assert_true(count > 0);
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < count && shelf->next < end; i++) {
             ProtobufCMessage *message;
 
             if (message_decode(messages[i].value, &torg__v1__index_message__descriptor, arena,
                                &message, &err))
                 fail_msg("%s", err.text);
-            apply(shelf, (const Torg__V1__IndexMessage *)message);
+            apply(shelf, (const Torg__V1__IndexMessage *)message, messages[i].offset);
             shelf->next = messages[i].offset + 1;
+            if (is_stopping && had_gap && !shelf->has_gap)
+                end = shelf->next;
         }
     }
     arena_free(arena);
+}
+
+void shelf_follow(struct shelf *shelf, struct index_place *place)
+{
+    follow(shelf, place, UINT64_MAX, false);
+}
+
+void shelf_follow_until(struct shelf *shelf, struct index_place *place, uint64_t until)
+{
+    follow(shelf, place, until, true);
 }
 
 const struct shelf_document *shelf_find(const struct shelf *shelf, const char *pk)

@@ -46,8 +46,13 @@ void place_put_until(struct index_place *place, int64_t end_us, const char *pk, 
                      int64_t price);
 int64_t place_client_id(struct index_place *place);
 
+/* The same of many, "k0" to "k<count - 1>", in one batch of the lane main. */
+void place_put_many(struct index_place *place, size_t count, int64_t version);
+
 /* Rounds until nothing is left to do. */
 void place_run(struct indexer *indexer);
+/* The same, with looks at the topics and pours, until no pour is under way. */
+void place_tend(struct index_place *place, struct indexer *indexer, uint32_t shard);
 struct indexer *place_indexer(struct index_place *place, uint32_t shard, uint64_t ticket);
 
 /* What a searcher would hold. */
@@ -68,10 +73,18 @@ struct shelf {
     struct shelf_document documents[SHELF_COUNT_MAX];
     size_t put_count, removal_count, stale_count, record_count;
     char last_put[64]; /* pk */
+    bool has_gap;      /* it began in the midst of the topic: not whole before a pour's end */
+    int64_t pour;      /* that one; 0: none has begun */
+    uint64_t pour_ticket;
 };
+
+/* It has lost everything, and its topic what lies before `first`. */
+void shelf_lose(struct shelf *shelf, uint64_t first);
 
 /* Applies what is new in the topic; nothing when the topic is not there. */
 void shelf_follow(struct shelf *shelf, struct index_place *place);
+/* The same, but not the messages from `until` on, nor those after the one that makes it whole. */
+void shelf_follow_until(struct shelf *shelf, struct index_place *place, uint64_t until);
 const struct shelf_document *shelf_find(const struct shelf *shelf, const char *pk);
 size_t shelf_count(const struct shelf *shelf);
 /* All shards together hold exactly the documents of the registry that are alive. */

@@ -4,7 +4,8 @@
  * up with what the registry has. TORG_MODEL_COUNT sequences (400 embedded, 8 on servers).
  *
  * Owners that were replaced go on as if they did not know, for as long as they are kept. Numbers of
- * deleted documents are taken off them soon, so that others get them.
+ * deleted documents are taken off them soon, so that others get them. Searchers lose what they
+ * have, and their topics the beginning; documents are poured again all the time.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,11 +16,14 @@
 #include "base/random.h"
 #include "contract/indexer_fixture.h"
 #include "long.h"
+#include "registry/bounds.h"
 
-enum { KEY_COUNT = 12, SHARD_COUNT = 2, OWNER_COUNT = 3, STEP_COUNT = 60, PLACE_COUNT = 200 };
+enum { KEY_COUNT = 12, SHARD_COUNT = 2, OWNER_COUNT = 3, STEP_COUNT = 150, PLACE_COUNT = 200 };
 
 static struct index_place place;
 static struct shelf shelves[SHARD_COUNT];
+static struct shelf reference;
+static struct shelf late[SHARD_COUNT]; /* they lose everything now and then, and their topics too */
 
 /* The newest owner of a shard is the last; those before it were replaced. */
 struct owners {
@@ -105,12 +109,20 @@ static void work(struct model *model)
     struct indexer *indexer;
     struct indexer_round round;
     struct err err = {0};
+    bool is_poured;
 
     if (!owners->count)
         return;
     indexer = owners->list[rng_below(&model->rng, owners->count)];
     arm_fault(model);
-    switch (rng_below(&model->rng, 6)) {
+    switch (rng_below(&model->rng, 10)) {
+    case 6:
+    case 7:
+    case 8:
+        clock_manual_advance(&place.clock, (int64_t)TEND_BUSY_MS * MS_US);
+        (void)indexer_tend(indexer, &err);
+        (void)indexer_pour(indexer, &is_poured, &err);
+        break;
     case 0:
         (void)indexer_settle(indexer, &err);
         break;
@@ -124,9 +136,66 @@ static void work(struct model *model)
     disarm();
 }
 
+/* One that has become whole has what one has that has read everything up to there. */
+static void follow_late(struct shelf *shelf)
+{
+    bool had_gap = shelf->has_gap;
+
+    shelf_follow_until(shelf, &place, UINT64_MAX);
+    if (!had_gap || shelf->has_gap)
+        return;
+    memset(&reference, 0, sizeof(reference));
+    reference.shard = shelf->shard;
+    shelf_follow_until(&reference, &place, shelf->next);
+    assert_int_equal(reference.next, shelf->next);
+    for (size_t i = 0; i < SHELF_COUNT_MAX; i++) {
+        const struct shelf_document *has = &shelf->documents[i], *want = &reference.documents[i];
+
+        assert_int_equal(has->is_there, want->is_there);
+        if (want->is_there) {
+            assert_string_equal(has->pk, want->pk);
+            assert_int_equal(has->version, want->version);
+        }
+    }
+}
+
+/* It is poured until each that has lost something is whole again, by the last owners alone. */
+static void fill_again(struct model *model)
+{
+    bool is_whole = false;
+
+    for (int i = 0; !is_whole; i++) {
+        assert_true(i < 100);
+        is_whole = true;
+        for (uint32_t shard = 0; shard < SHARD_COUNT; shard++) {
+            struct owners *owners = &model->owners[shard];
+
+            place_tend(&place, owners->list[owners->count - 1], shard);
+            follow_late(&late[shard]);
+            is_whole = is_whole && !late[shard].has_gap;
+        }
+        for (int k = 0; k < KEY_COUNT && !is_whole; k++)
+            put_some(model);
+    }
+}
+
+static void lose(struct model *model)
+{
+    struct shelf *shelf = &late[rng_below(&model->rng, SHARD_COUNT)];
+
+    follow_late(shelf);
+    shelf_lose(shelf, rng_below(&model->rng, shelf->next + 1));
+}
+
 static void step(struct model *model)
 {
-    switch (rng_below(&model->rng, 12)) {
+    switch (rng_below(&model->rng, 14)) {
+    case 12:
+        lose(model);
+        break;
+    case 13:
+        follow_late(&late[rng_below(&model->rng, SHARD_COUNT)]);
+        break;
     case 0:
         add_owner(model, (uint32_t)rng_below(&model->rng, SHARD_COUNT));
         break;
@@ -171,8 +240,11 @@ static void run_sequence(uint64_t seed)
 
     snprintf(place.client, sizeof(place.client), "s%016" PRIx64, random_u64());
     memset(shelves, 0, sizeof(shelves));
+    memset(late, 0, sizeof(late));
     for (uint32_t i = 0; i < SHARD_COUNT; i++)
-        shelves[i].shard = i;
+        shelves[i].shard = late[i].shard = i;
+    place.base.rules.trim_delay_us = INT64_MAX / 2; /* what is lost is for the model to say */
+    place.base.rules.slack_count = 10;              /* no less: marks and schema are records too */
     put_some(&model);
     for (int i = 0; i < STEP_COUNT; i++)
         step(&model);
@@ -181,10 +253,13 @@ static void run_sequence(uint64_t seed)
 
         add_owner(&model, shard);
         place_run(owners->list[owners->count - 1]);
-        for (size_t i = 0; i < owners->count; i++)
-            indexer_free(owners->list[i]);
     }
+    fill_again(&model);
+    for (uint32_t shard = 0; shard < SHARD_COUNT; shard++)
+        for (size_t i = 0; i < model.owners[shard].count; i++)
+            indexer_free(model.owners[shard].list[i]);
     shelves_equal_registry(shelves, SHARD_COUNT, &place);
+    shelves_equal_registry(late, SHARD_COUNT, &place);
     numbers_are_of_the_living();
     assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_queue"), 0);
     assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 0);

@@ -94,6 +94,78 @@ static void the_newest_opinion_on_a_deleted_offer_holds(void **state)
     assert_int_equal(item_offer(scene, "a")->status_before_ban, OFFER_NONE);
 }
 
+/* A feed may delete a hundred thousand at once: those must not stand before a moderator's ban. */
+static void a_ban_overtakes_and_what_a_feed_deletes_does_not(void **state)
+{
+    struct feed_scene *scene = start(state);
+
+    run_task(scene, 1, "a=1 b=1 c=1");
+    run_task(scene, 2, "b=1 c=1");
+    undo(scene, 1);
+    assert_int_equal(
+        read_integer(scene->place.store, "SELECT COUNT(*) FROM queue WHERE urgent > 0"), 0);
+    run_task(scene, 3, "a=1 b=1 c=1");
+    assert_true(judge(scene, id_named(scene, "a"), 1, true));
+    move_item(scene, "b", MOVE_DELETE);
+    move_item(scene, "c", MOVE_WITHDRAW);
+    assert_int_equal(
+        read_integer(scene->place.store, "SELECT COUNT(*) FROM queue WHERE urgent > 0"), 2);
+}
+
+static Torg__V1__OfferContent *content_named(struct feed_scene *scene, const char *name)
+{
+    Torg__V1__OfferContent *content = content_of(scene->arena, "books", 1, 100, "RUB");
+
+    content->external_id = (char *)name;
+    return content;
+}
+
+static int publish(struct feed_scene *scene, const char *name, struct err *err)
+{
+    struct author author = author_of(scene->seller, scene->arena);
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+
+    return offers_create(&scene->place.offers, &author, content_named(scene, name), &receipt, err);
+}
+
+static int rename_to(struct feed_scene *scene, const char *from, const char *to, struct err *err)
+{
+    struct author author = author_of(scene->seller, scene->arena);
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    const Torg__V1__Offer *offer = item_offer(scene, from);
+
+    return offers_update(&scene->place.offers, &author, id_of(offer->id), offer->revision,
+                         content_named(scene, to), &receipt, err);
+}
+
+/* Neither by hand under its name, nor under its name when it has got another. */
+static void a_banned_offer_keeps_its_name(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct err err = {0};
+    const char *id;
+
+    run_task(scene, 1, "a=1 b=1 c=1");
+    id = id_named(scene, "a");
+    assert_true(judge(scene, id, 1, true));
+    assert_int_equal(rename_to(scene, "a", "x", &err), ERR_PRECONDITION);
+    assert_non_null(strstr(err.text, "content.external_id"));
+    assert_int_equal(rename_to(scene, "a", "", &err), ERR_PRECONDITION);
+    OK(rename_to(scene, "a", "a", &err));
+    assert_int_equal(publish(scene, "a", &err), ERR_EXISTS);
+    move_item(scene, "a", MOVE_DELETE);
+    move_item(scene, "b", MOVE_DELETE);
+    assert_int_equal(publish(scene, "a", &err), ERR_PRECONDITION);
+    assert_non_null(strstr(err.text, id));
+    assert_int_equal(rename_to(scene, "c", "a", &err), ERR_PRECONDITION);
+    OK(publish(scene, "b", &err)); /* nobody has banned that one */
+    clock_manual_advance(&scene->place.clock, 2 * scene->rules.revive_us);
+    keep(scene);
+    assert_int_equal(publish(scene, "a", &err), ERR_PRECONDITION);
+    assert_true(judge(scene, id, 2, false));
+    OK(publish(scene, "a", &err));
+}
+
 /* As another offer, with another id, it would be rid of its ban. */
 static void a_banned_item_that_comes_back_late_is_the_same_offer(void **state)
 {
@@ -251,6 +323,8 @@ static void a_ban_that_comes_during_the_change_holds(void **state)
 static const struct test_case cases[] = {
     CASE(a_ban_of_a_deleted_offer_holds_when_a_feed_brings_it_back),
     CASE(the_newest_opinion_on_a_deleted_offer_holds),
+    CASE(a_ban_overtakes_and_what_a_feed_deletes_does_not),
+    CASE(a_banned_offer_keeps_its_name),
     CASE(a_banned_item_that_comes_back_late_is_the_same_offer),
     CASE(a_ban_finds_a_name_that_is_forgotten),
     CASE(an_undo_obeys_the_newest_opinion),

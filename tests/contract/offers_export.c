@@ -146,6 +146,19 @@ static void move(struct scene *scene, offerid id, enum offer_move how)
     arena_free(arena);
 }
 
+static void update(struct scene *scene, const char *seller, offerid id, int64_t revision,
+                   int64_t amount)
+{
+    struct arena *arena = arena_new();
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct author author = author_of(seller, arena);
+    struct err err;
+
+    OK(offers_update(&scene->place.offers, &author, id, revision,
+                     content_of(arena, "books", 0, amount, "RUB"), &receipt, &err));
+    arena_free(arena);
+}
+
 static const char *seller_name(char name[16], int number)
 {
     snprintf(name, 16, "seller-%d", number);
@@ -209,6 +222,8 @@ static void wait_for(struct scene *scene, const char *sql, int64_t wanted)
 struct sent {
     offerid id;
     int64_t revision;
+    int64_t amount; /* the price: content that is told apart */
+    enum offer_status status;
 };
 
 static void take_message(const struct topic_message *message, struct arena *arena,
@@ -223,7 +238,9 @@ static void take_message(const struct topic_message *message, struct arena *aren
     assert_true(bytes_equal_text(message->key, update->offer->id));
     assert_int_equal(update->shard, seller_shard(update->offer->seller));
     assert_true(update->seq > 0);
-    *sent = (struct sent){id_of(update->offer->id), update->offer->revision};
+    *sent = (struct sent){id_of(update->offer->id), update->offer->revision,
+                          update->offer->content->price->amount,
+                          (enum offer_status)update->offer->status};
 }
 
 static int64_t revision_of(struct scene *scene, offerid id)
@@ -310,6 +327,114 @@ static void every_change_reaches_both_topics_in_order(void **state)
     assert_int_equal(check_topics(scene, false), change_count);
 }
 
+/* What the nine changes are, by revision. */
+static const struct {
+    int64_t amount;
+    enum offer_status status;
+} nine[] = {
+    {100, OFFER_ACTIVE},    {101, OFFER_ACTIVE}, {101, OFFER_SOLD_ON_SITE},
+    {101, OFFER_ACTIVE},    {105, OFFER_ACTIVE}, {105, OFFER_WITHDRAWN},
+    {107, OFFER_WITHDRAWN}, {107, OFFER_ACTIVE}, {107, OFFER_DELETED},
+};
+
+/* Content, a sale and its return, a withdrawal and its end, a deletion: nine revisions in all. */
+static offerid change_nine_times(struct scene *scene)
+{
+    offerid id = create(scene, "s");
+
+    update(scene, "s", id, 1, 101);
+    move(scene, id, MOVE_SELL_ON_SITE);
+    move(scene, id, MOVE_REPUBLISH);
+    update(scene, "s", id, 4, 105);
+    move(scene, id, MOVE_WITHDRAW);
+    update(scene, "s", id, 6, 107);
+    move(scene, id, MOVE_REPUBLISH);
+    move(scene, id, MOVE_DELETE);
+    return id;
+}
+
+/* The topic has the revisions once each, in order, as they were; but `repeated` (0: none), twice.
+ */
+static void expect_nine(struct scene *scene, size_t topic, int64_t repeated)
+{
+    struct sent *sent = mem_array(RECORD_COUNT_MAX, sizeof(*sent));
+    size_t count = read_sent(scene, topic, sent);
+    size_t place = 0;
+
+    for (int64_t revision = 1; revision <= (int64_t)ARRAY_COUNT(nine); revision++) {
+        for (int i = 0; i < (revision == repeated ? 2 : 1); i++, place++) {
+            assert_true(place < count);
+            assert_int_equal(sent[place].revision, revision);
+            assert_int_equal(sent[place].amount, nine[revision - 1].amount);
+            assert_int_equal(sent[place].status, nine[revision - 1].status);
+        }
+    }
+    assert_int_equal(count, place);
+    free(sent);
+}
+
+static void every_revision_leaves_once_as_it_was(void **state)
+{
+    struct scene *scene = start(state);
+
+    change_nine_times(scene);
+    assert_int_equal(queue_count(scene), ARRAY_COUNT(nine));
+    export_all(scene);
+    assert_int_equal(queue_count(scene), 0);
+    expect_nine(scene, 0, 0);
+    expect_nine(scene, 1, 0);
+}
+
+/* Killed between sending and deleting: what was under way comes again, and nothing else. */
+static void a_kill_repeats_what_was_under_way(void **state)
+{
+    struct scene *scene = start(state);
+    struct coord_shard dead = {.shard = seller_shard("s"), .ticket = 1};
+    struct coord_shard living = {.shard = dead.shard, .ticket = 2};
+    struct exporter other = scene->exporter;
+    struct err err;
+    size_t count;
+
+    change_nine_times(scene);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(round_of(scene), 1);
+    /* The fence of its successor stands before it deletes: as if it had died there. */
+    atomic_store(&scene->faults->fail_produce, 1);
+    assert_int_equal(exporter_round(&other, &living, 1, &count, &err), ERR_UNAVAILABLE);
+    assert_int_equal(exporter_round(&scene->exporter, &dead, 1, &count, &err), ERR_STALE);
+    do
+        OK(exporter_round(&other, &living, 1, &count, &err));
+    while (count);
+    assert_int_equal(queue_count(scene), 0);
+    expect_nine(scene, 0, 5);
+    expect_nine(scene, 1, 5);
+}
+
+static int forget_bodies(struct store_tx *tx, void *arg, struct err *err)
+{
+    (void)arg;
+    return store_exec(tx, "UPDATE queue SET body = NULL", NULL, 0, NULL, err);
+}
+
+/* Rows of a version that did not keep what they announce: the newest is sent for each. */
+static void rows_of_an_older_version_send_the_newest(void **state)
+{
+    struct scene *scene = start(state);
+    struct sent sent[RECORD_COUNT_MAX];
+    offerid id = create(scene, "s");
+    struct err err;
+
+    update(scene, "s", id, 1, 200);
+    update(scene, "s", id, 2, 300);
+    OK(store_write(scene->place.store, forget_bodies, NULL, &err));
+    export_all(scene);
+    assert_int_equal(read_sent(scene, 0, sent), 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(sent[i].revision, 3);
+        assert_int_equal(sent[i].amount, 300);
+    }
+}
+
 static void two_changes_of_an_offer_are_two_batches(void **state)
 {
     struct scene *scene = start(state);
@@ -342,6 +467,68 @@ static void a_long_queue_is_taken_in_parts(void **state)
     export_all(scene);
     assert_int_equal(queue_count(scene), 0);
     check_topics(scene, false);
+}
+
+/* Whether this revision of the offer has left, and all before it, in order. */
+static bool has_left(struct scene *scene, offerid id, int64_t revision)
+{
+    struct sent *sent = mem_array(RECORD_COUNT_MAX, sizeof(*sent));
+    size_t count = read_sent(scene, 0, sent);
+    int64_t last = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (sent[i].id != id)
+            continue;
+        assert_int_equal(sent[i].revision, last + 1);
+        last = sent[i].revision;
+    }
+    free(sent);
+    return last >= revision;
+}
+
+/* However long the queue of their shard is, with the rows of their offers before them. */
+static void takedowns_overtake_a_long_queue(void **state)
+{
+    struct scene *scene = start(state);
+    offerid banned, deleted;
+
+    for (int i = 0; i < 3 * EXPORT_WINDOW_COUNT; i++)
+        create(scene, "s");
+    banned = create(scene, "s");
+    deleted = create(scene, "s");
+    update(scene, "s", banned, 1, 200);
+    move(scene, banned, MOVE_BAN);
+    move(scene, deleted, MOVE_DELETE);
+    update(scene, "s", banned, 3, 300); /* stays banned: no takedown */
+    round_of(scene);
+    assert_false(has_left(scene, banned, 2)); /* one of each offer at a time */
+    round_of(scene);
+    assert_true(has_left(scene, deleted, 2));
+    round_of(scene);
+    assert_true(has_left(scene, banned, 3));
+    assert_false(has_left(scene, banned, 4));
+    assert_int_equal(number(scene, "SELECT COUNT(*) FROM queue WHERE urgent > 0"), 0);
+    assert_true(queue_count(scene) > 0);
+    export_all(scene);
+    assert_int_equal(queue_count(scene), 0);
+    assert_int_equal(check_topics(scene, false), 3 * EXPORT_WINDOW_COUNT + 6);
+}
+
+/* As one that sends a feed: sellers of other shards are in the very next round, each time. */
+static void a_long_queue_of_one_seller_holds_up_no_other(void **state)
+{
+    struct scene *scene = start(state);
+
+    assert_int_not_equal(seller_shard("s"), seller_shard("t"));
+    for (int i = 0; i < 5 * EXPORT_WINDOW_COUNT; i++)
+        create(scene, "s");
+    for (int i = 0; i < 3; i++) {
+        offerid other = create(scene, "t");
+
+        round_of(scene);
+        assert_true(has_left(scene, other, 1));
+    }
+    assert_true(queue_count(scene) >= EXPORT_WINDOW_COUNT);
 }
 
 static void nothing_is_deleted_before_every_acknowledgement(void **state)
@@ -417,8 +604,11 @@ static void a_stale_shard_holds_up_no_other(void **state)
 static int damage(struct store_tx *tx, void *arg, struct err *err)
 {
     const struct store_value params[] = {STORE_V_INT(*(offerid *)arg), STORE_V_BLOB(bytes_of("?"))};
+    int rc = store_exec(tx, "UPDATE offer SET body = $2 WHERE id = $1", params, 2, NULL, err);
 
-    return store_exec(tx, "UPDATE offer SET body = $2 WHERE id = $1", params, 2, NULL, err);
+    return rc ? rc
+              : store_exec(tx, "UPDATE queue SET body = $2 WHERE offer_id = $1", params, 2, NULL,
+                           err);
 }
 
 static void a_damaged_offer_holds_up_no_other(void **state)
@@ -435,6 +625,29 @@ static void a_damaged_offer_holds_up_no_other(void **state)
     assert_int_equal(round_of(scene), 0);
     assert_int_equal(number(scene, "SELECT offer_id FROM queue"), damaged);
     assert_int_equal(queue_count(scene), 1);
+}
+
+static int damage_row(struct store_tx *tx, void *arg, struct err *err)
+{
+    (void)arg;
+    return store_exec(tx, "UPDATE queue SET body = $1 WHERE revision = 1",
+                      STORE_WITH(STORE_V_BLOB(bytes_of("?"))), NULL, err);
+}
+
+static void a_damaged_row_is_sent_as_the_newest(void **state)
+{
+    struct scene *scene = start(state);
+    struct sent sent[RECORD_COUNT_MAX];
+    offerid id = create(scene, "s");
+    struct err err;
+
+    update(scene, "s", id, 1, 200);
+    OK(store_write(scene->place.store, damage_row, NULL, &err));
+    export_all(scene);
+    assert_int_equal(queue_count(scene), 0);
+    assert_int_equal(read_sent(scene, 0, sent), 2);
+    assert_int_equal(sent[0].revision, 2);
+    assert_int_equal(sent[1].revision, 2);
 }
 
 /* As many as are looked at in one shard: the next is found behind them. */
@@ -609,12 +822,18 @@ static void a_frozen_worker_loses_its_shards_to_the_other(void **state)
 
 static const struct test_case cases[] = {
     CASE(every_change_reaches_both_topics_in_order),
+    CASE(every_revision_leaves_once_as_it_was),
+    CASE(a_kill_repeats_what_was_under_way),
+    CASE(rows_of_an_older_version_send_the_newest),
     CASE(two_changes_of_an_offer_are_two_batches),
     CASE(a_long_queue_is_taken_in_parts),
+    CASE(takedowns_overtake_a_long_queue),
+    CASE(a_long_queue_of_one_seller_holds_up_no_other),
     CASE(nothing_is_deleted_before_every_acknowledgement),
     CASE(a_stale_ticket_deletes_nothing),
     CASE(a_stale_shard_holds_up_no_other),
     CASE(a_damaged_offer_holds_up_no_other),
+    CASE(a_damaged_row_is_sent_as_the_newest),
     CASE(many_damaged_offers_hold_up_no_other),
     CASE(offers_expire_in_their_time_and_once),
     CASE(a_worker_exports_expires_and_forgets),

@@ -681,6 +681,11 @@ static void create_by_hand(struct model *model, int seller, int name)
               offers_create(&scene->place.offers, &author, content, &receipt, &err) == ERR_EXISTS);
         return;
     }
+    if (item->offer != NO_OFFER && model->offers[item->offer].is_banned) {
+        CHECK(model, offers_create(&scene->place.offers, &author, content, &receipt, &err) ==
+                         ERR_PRECONDITION);
+        return;
+    }
     OK(offers_create(&scene->place.offers, &author, content, &receipt, &err));
     *item = (struct m_item){.offer = model->offer_count, .feed = NO_FEED};
     model->offers[model->offer_count++] = (struct m_offer){.status = OFFER_ACTIVE, .number = 7};

@@ -26,6 +26,7 @@
 #include "offers/offer_record.h"
 #include "offers/offer_save.h"
 #include "offers/photos.h"
+#include "store/store_seal.h"
 
 enum {
     SEQUENCE_COUNT = 2000,
@@ -263,13 +264,15 @@ static void check_receipt(struct model *model, const Torg__V1__OfferReceipt *rec
                           const struct m_offer *offer)
 {
     struct freshness freshness;
+    struct seal seal;
     struct err err;
 
+    CHECK(model, store_seal(model->place->store, &seal, &err) == 0);
     CHECK(model, id_of(receipt->id) == offer->id);
     CHECK(model, receipt->revision == offer->revision);
     CHECK(model, (int)receipt->status == (int)offer->status);
     CHECK(model, moment_own_us(receipt->update_time) == offer->updated_us);
-    CHECK(model, freshness_parse(bytes_of(receipt->freshness_token), &freshness, &err) == 0);
+    CHECK(model, freshness_parse(bytes_of(receipt->freshness_token), &seal, &freshness, &err) == 0);
     CHECK(model, freshness.offer == offer->id && freshness.revision == offer->revision);
     CHECK(model, freshness.shard == seller_shard(model->sellers[offer->seller]));
 }

@@ -139,6 +139,32 @@ static void a_ban_and_its_end_are_changes_of_the_offer(void **state)
     check(scene, OFFER_ACTIVE, 3);
 }
 
+/* Rows of the cabinet that are missing, or where they do not belong. */
+static void no_damage_of_the_cabinet_shields_an_offer(void **state)
+{
+    static const char *const damages[] = {
+        "DELETE FROM user_offer_presets",
+        "UPDATE user_offer_presets SET preset_id = 5 WHERE preset_id = 2",
+        "DELETE FROM user_offer_presets_count",
+        "DELETE FROM user_total_counters",
+    };
+    struct scene *scene = start(state);
+    int64_t revision = 0;
+    bool moved;
+
+    for (size_t i = 0; i < ARRAY_COUNT(damages); i++) {
+        exec(scene->place.store, damages[i]);
+        assert_true(give(scene, ++revision, BAN, &moved));
+        assert_true(moved);
+        assert_int_equal(offer_of(scene)->status, OFFER_BANNED);
+        assert_int_equal(read_integer(scene->place.store, "SELECT COUNT(*) FROM user_offer_presets "
+                                                          "WHERE preset_id = 5"),
+                         1);
+        assert_true(give(scene, ++revision, PASS, &moved));
+        assert_int_equal(offer_of(scene)->status, OFFER_ACTIVE);
+    }
+}
+
 static void a_stale_opinion_changes_nothing(void **state)
 {
     struct scene *scene = start(state);
@@ -328,10 +354,15 @@ static void names_and_sizes_of_stages_have_limits(void **state)
 /* --- the list of cases --- */
 
 static const struct test_case cases[] = {
-    CASE(a_ban_and_its_end_are_changes_of_the_offer), CASE(a_stale_opinion_changes_nothing),
-    CASE(an_opinion_that_moves_nothing_is_kept),      CASE(no_move_of_the_seller_ends_a_ban),
-    CASE(wrong_opinions_are_told_by_field),           CASE(opinions_come_by_the_topic),
-    CASE(a_stage_keeps_its_state_by_compare_and_set), CASE(names_and_sizes_of_stages_have_limits),
+    CASE(no_damage_of_the_cabinet_shields_an_offer),
+    CASE(a_ban_and_its_end_are_changes_of_the_offer),
+    CASE(a_stale_opinion_changes_nothing),
+    CASE(an_opinion_that_moves_nothing_is_kept),
+    CASE(no_move_of_the_seller_ends_a_ban),
+    CASE(wrong_opinions_are_told_by_field),
+    CASE(opinions_come_by_the_topic),
+    CASE(a_stage_keeps_its_state_by_compare_and_set),
+    CASE(names_and_sizes_of_stages_have_limits),
 };
 
 int main(int argc, char **argv)

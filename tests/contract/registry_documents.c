@@ -40,7 +40,7 @@ static struct change_token token_of(const Torg__V1__Verdict *verdict)
     struct change_token token = {0};
     struct err err = {0};
 
-    if (change_token_parse(bytes_of(verdict->token), &token, &err))
+    if (change_token_parse(bytes_of(verdict->token), NULL, &token, &err))
         fail_msg("%s", err.text);
     return token;
 }

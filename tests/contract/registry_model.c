@@ -225,7 +225,7 @@ static void deliver(struct group *group, int client, struct delivery *delivery, 
                        write->order.version, write->order.modify_us, verdicts[i]->kind, kind,
                        verdicts[i]->n_reasons ? verdicts[i]->reasons[0]->text : "");
         if (kind == TORG__V1__VERDICT__KIND__ACCEPTED &&
-            change_token_parse(bytes_of(verdicts[i]->token), &token, &err))
+            change_token_parse(bytes_of(verdicts[i]->token), NULL, &token, &err))
             fail_group(group, "%s", err.text);
     }
     delivery->count = 0;

@@ -919,6 +919,45 @@ static void retention_takes_the_oldest_and_leaves_the_newest(void **state)
     free(value);
 }
 
+static void a_trimmed_topic_keeps_what_is_needed(void **state)
+{
+    enum { SIZE = 8 << 10, COUNT = 200, NEEDED = 150 };
+    struct place *place = place_of(state);
+    uint32_t partition = topic_partition(bytes_of("k"), PARTITIONS);
+    uint8_t *value = mem_zero(SIZE);
+    struct topic_record record = {.key = BYTES_LITERAL("k"), .value = {value, SIZE}};
+    const struct topic_message *messages;
+    uint64_t first, end;
+    struct err err;
+    size_t count, i;
+
+    for (i = 0; i < COUNT; i++)
+        OK(topic_produce(place->topics, place->topic, &record, 1, NULL, &err));
+    assert_int_equal(topic_trim(place->topics, place->topic, partition, COUNT + 1, &err),
+                     ERR_RANGE);
+    OK(topic_trim(place->topics, place->topic, partition, NEEDED, &err));
+    OK(topic_produce(place->topics, place->topic, &record, 1, NULL, &err));
+    OK(topic_range(place->topics, place->topic, partition, &first, &end, &err));
+    assert_true(first <= NEEDED); /* a file that has needed ones stays */
+    assert_int_equal(end, COUNT + 1);
+    OK(topic_read(place->topics, place->topic, partition, NEEDED, 1, 1000, place->arena, &messages,
+                  &count, &err));
+    assert_int_equal(count, 1);
+    assert_int_equal(messages[0].offset, NEEDED);
+    OK(topic_trim(place->topics, place->topic, partition, COUNT, &err));
+    OK(topic_range(place->topics, place->topic, partition, &first, &end, &err));
+    assert_int_equal(first, COUNT); /* the file before ended with the record after the trim */
+    assert_int_equal(end, COUNT + 1);
+    OK(topic_trim(place->topics, place->topic, partition, NEEDED, &err)); /* has happened */
+    assert_int_equal(topic_read(place->topics, place->topic, partition, COUNT - 1, 1, 0,
+                                place->arena, &messages, &count, &err),
+                     ERR_RANGE);
+    OK(topic_read(place->topics, place->topic, partition, COUNT, 10, 1000, place->arena, &messages,
+                  &count, &err));
+    assert_int_equal(count, 1);
+    free(value);
+}
+
 static void *housekeep_often(void *arg)
 {
     struct place *place = arg;
@@ -1072,6 +1111,7 @@ static const struct test_case cases[] = {
     CASE_ON(groups_start_where_they_are_told_and_can_seek, ALL),
     CASE_ON(lag_is_what_is_not_committed, ALL),
     CASE_ON(retention_takes_the_oldest_and_leaves_the_newest, LOCAL),
+    CASE_ON(a_trimmed_topic_keeps_what_is_needed, ALL),
     CASE_ON(retention_changes_while_housekeeping_runs, LOCAL),
     CASE_ON(faults_never_acknowledge, 1 << FAULT),
     CASE_ON(a_prefix_keeps_two_installations_apart, 1 << FILES | 1 << KAFKA),

@@ -178,9 +178,13 @@ def a_parked_offer_says_so():
                                      {"wait": [back["freshnessToken"]]})
         tap.equal((status, answer["code"]), (504, "deadline_exceeded"), answer)
         tap.contains(answer["message"], "wait[0]: the change is not composed yet, and it is stuck")
-        # Its reason is for operators.
         status, answer = market.progress(back["freshnessToken"], wait=0.2)
-        tap.equal((status, "category" in json.dumps(answer)), (200, False), answer)
+        stuck = next(one for one in answer["stages"] if one["state"] == "STUCK")
+        tap.contains(stuck["reason"], 'is of category "books"')
+        tap.contains(stuck["mend"], f"torg parked replay --stage composer {receipt['id']}")
+        tap.equal(bool(stuck["since"]), True, stuck)
+        made_up = back["freshnessToken"][:-1] + ("A" if back["freshnessToken"][-1] != "A" else "Q")
+        tap.equal(market.progress(made_up, wait=0)[0], 400)
         steps = market.steps(receipt["id"])
         tap.equal([steps[name]["state"] for name in ("saved", "exported", "composed", "received")],
                   ["DONE", "DONE", "STUCK", "WAITING"], steps)

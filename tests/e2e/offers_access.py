@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every method of the services of offers, called by everybody: who may, who may not, and why not.
+"""Every method of the services of offers and of epochs, called by everybody: who may, who may not, and why not.
 
 The methods are asked of the server: one without a row in the table below fails the test.
 """
@@ -12,7 +12,7 @@ from kit.binary import fetch
 from kit.shop import BIKE, BOOK, Shop
 
 SERVICES = ("OfferService", "DraftService", "CabinetService", "ModerationService", "StageService",
-            "CountersService")
+            "CountersService", "EpochService")
 OK, DENIED, MISSING, UNKNOWN, WRONG = ("ok", "permission_denied", "not_found", "unauthenticated",
                                        "invalid_argument")
 
@@ -27,6 +27,7 @@ CALLERS = {
     "searcher": (("search",), ""),
     "moderator": (("moderation",), ""),
     "stage": (("stages",), ""),
+    "operator": (("epochs",), ""),
     "admin": (("admin",), ""),
 }
 
@@ -38,6 +39,8 @@ def answers(default=DENIED, **given):
                  for name, code in given.items()})
     return {caller: told.get(caller, default) for caller in CALLERS}
 
+
+NO_CLIENT = {"client": "nobody-has-this"}
 
 # What a seller may do with his own.
 WRITE = answers(owner=OK, owner_s_writer=OK, other_seller=MISSING)
@@ -77,6 +80,13 @@ CASES = {
     "StageService/PutStageState": (lambda at: {"offerId": at.offer, "stage": f"s{at.next()}",
                                                "value": "AA=="}, answers(stage=OK)),
     "CountersService/VerifyCounters": (lambda at: {}, answers(admin=OK)),
+    # A key for states of stages looks at epochs, and changes none.
+    "EpochService/GetEpochs": (lambda at: NO_CLIENT, answers(stage=MISSING)),
+    "EpochService/PlanEpoch": (lambda at: NO_CLIENT, answers(stage=MISSING)),
+    "EpochService/StartEpoch": (lambda at: NO_CLIENT, answers(operator=MISSING)),
+    "EpochService/SwitchEpoch": (lambda at: {**NO_CLIENT, "epoch": 2}, answers(operator=MISSING)),
+    "EpochService/RollbackEpoch": (lambda at: NO_CLIENT, answers(operator=MISSING)),
+    "EpochService/AbandonEpoch": (lambda at: {**NO_CLIENT, "epoch": 2}, answers(operator=MISSING)),
 }
 
 

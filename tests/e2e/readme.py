@@ -23,7 +23,7 @@ READS = re.compile(r"call Search|build/torg (topic read|trace|verify)")
 END = "--- end of the answer ---"
 NAMES = {               # what stands for something of our run
     "offer": r"\b\d{4}-\d{4}-\d{4}-\d{4}\b",
-    "token": r'(?<=")A(?=[\w-]*[a-z])[\w-]{6,}(?=")',
+    "token": r'(?<=")(?:A|BA)(?=[\w-]*[a-z])[\w-]{6,}(?=")',
 }
 FORMS = {               # what is another one each time
     "time": (r"\d{4}-\d\d-\d\dT[\d:.]+Z", r"\d{4}-\d\d-\d\dT[\d:.]+Z"),

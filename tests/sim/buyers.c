@@ -12,7 +12,7 @@
 #include "torg/v1/search.pb-c.h"
 #include "torg/v1/searcher.pb-c.h"
 
-enum { HIT_COUNT_MAX = 100, SEARCH_MS = 30 * 1000 };
+enum { HIT_COUNT_MAX = 100, SEARCH_MS = 30 * 1000, BEHIND_US = 5 * SECOND_US };
 
 /* What was known when the search began, and what it has shown. */
 struct sight {
@@ -44,6 +44,15 @@ static const struct slot *find_newest(const struct model *model, bool documents,
     return newest;
 }
 
+/* Another epoch has its own replica, which may be behind the one that served before: who has no
+ * token may then be shown what was there earlier. */
+static bool may_be_behind(const struct model *model, bool documents, unsigned client)
+{
+    int64_t switched_us = model->switched_us[documents ? client : INDEX_COUNT - 1];
+
+    return switched_us && now_mono_us() - BEHIND_US < switched_us;
+}
+
 /* Half of the searches wait for a write. */
 static void begin(struct actor *actor, struct sight *sight, bool documents, unsigned client)
 {
@@ -56,7 +65,8 @@ static void begin(struct actor *actor, struct sight *sight, bool documents, unsi
     model_lock();
     model->search_count++;
     for (uint32_t i = 0; i < model->slot_count; i++)
-        sight->floors[i] = model->slots[i].floor;
+        sight->floors[i] = may_be_behind(model, documents, client) ? slot_oldest(&model->slots[i])
+                                                                   : model->slots[i].floor;
     newest = waits ? find_newest(model, documents, client) : NULL;
     if (newest) {
         uint32_t place = model_slot_number(model, newest);
@@ -176,7 +186,7 @@ static void search_word(struct actor *actor)
 
     model_lock();
     slot = draw_word(actor, &stamp);
-    floor = slot ? slot->floor : 0;
+    floor = !slot ? 0 : may_be_behind(model, false, 0) ? slot_oldest(slot) : slot->floor;
     model->search_count += slot != NULL;
     model_unlock();
     request.text = arena_printf(arena, "thing s%u", stamp);

@@ -15,7 +15,9 @@
 #include "sim/cluster.h"
 #include "torg/v1/searcher.pb-c.h"
 
-enum { PAUSE_MS = 200, SEARCH_MS = 3000 };
+enum { SEARCH_MS = 3000 };
+/* Between two steps of one of them, by seed: some seeds are dense, most are cheap. */
+static const unsigned pauses_ms[] = {200, 500, 800};
 
 static unsigned draw(struct actor *actor, unsigned bound)
 {
@@ -181,10 +183,8 @@ static void take_verdict(struct actor *actor, unsigned key, struct write *write,
 }
 
 /* *written: what was acknowledged. */
-static void put_document(struct actor *actor, unsigned key, struct write *written)
+static void put_document(struct actor *actor, unsigned key, enum lane lane, struct write *written)
 {
-    static const enum lane lanes[] = {LANE_MAIN, LANE_MAIN, LANE_MAIN, LANE_EMERGENCY,
-                                      LANE_BACKFILL};
     struct machine *machine = draw_back(actor);
     struct model *model = &actor->cluster->model;
     struct write *write;
@@ -199,7 +199,7 @@ static void put_document(struct actor *actor, unsigned key, struct write *writte
         return;
     put = request_new(sizeof(*put), run_put);
     put->document = raw_of(key, write, put->base.arena);
-    put->lane = lanes[draw(actor, sizeof(lanes) / sizeof(lanes[0]))];
+    put->lane = lane;
     rc = machine_ask(machine, &put->base, ASK_MS * MS_US);
     model_lock();
     cluster_note("client %u: d%u version %" PRId64 " stamp %" PRId64 "%s%s by %s: %s %d",
@@ -336,14 +336,23 @@ static void buyer_step(struct actor *actor)
         look_for(actor, key, chosen.version, chosen.token);
 }
 
-/* Who has written looks for it at once, now and then. */
+/* Who has written looks for it at once, now and then. Or writes once more in a lane that others
+ * pass, and looks for what he wrote first: that or something newer is there when its lane says so.
+ */
 static void client_step(struct actor *actor)
 {
-    struct write written = {.token = ""};
+    static const enum lane lanes[] = {LANE_MAIN, LANE_MAIN, LANE_MAIN, LANE_EMERGENCY,
+                                      LANE_BACKFILL};
+    struct write written = {.token = ""}, second = {.token = ""};
     unsigned key = draw(actor, DOCUMENT_COUNT / CLIENT_COUNT) * CLIENT_COUNT + actor->number;
+    bool is_pair = draw(actor, 4) == 0;
 
-    put_document(actor, key, &written);
-    if (written.token[0] && draw(actor, 2))
+    put_document(actor, key,
+                 is_pair ? LANE_MAIN : lanes[draw(actor, sizeof(lanes) / sizeof(lanes[0]))],
+                 &written);
+    if (is_pair)
+        put_document(actor, key, LANE_BACKFILL, &second);
+    if (written.token[0] && (is_pair || draw(actor, 2)))
         look_for(actor, key, written.version, written.token);
 }
 
@@ -352,10 +361,11 @@ static void client_step(struct actor *actor)
 static void *run_actor(void *arg)
 {
     struct actor *actor = arg;
+    unsigned pace_ms = pauses_ms[actor->cluster->seed % (sizeof(pauses_ms) / sizeof(pauses_ms[0]))];
 
     while (takes_step(actor)) {
         actor->step(actor);
-        pause_ms(actor, 1 + draw(actor, 2 * PAUSE_MS));
+        pause_ms(actor, 1 + draw(actor, 2 * pace_ms));
     }
     return NULL;
 }

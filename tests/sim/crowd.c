@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "codec/message.h"
+
 const char *const seller_names[SELLER_COUNT] = {"anna", "boris"};
 const char *const client_names[CLIENT_COUNT] = {"shop", "news"};
 
@@ -75,6 +77,20 @@ void crowd_stop(struct crowd *crowd)
 bool is_unsure(int rc)
 {
     return rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT || rc == ERR_CANCELLED || rc == ERR_LIMIT;
+}
+
+int topic_send(struct actor *actor, const char *topic, const char *key,
+               const ProtobufCMessage *message, struct err *err)
+{
+    struct buf value = BUF_INIT(1 << 20);
+    struct topic_record record = {.key = bytes_of(key)};
+    int rc;
+
+    message_encode(message, &value);
+    record.value = buf_bytes(&value);
+    rc = topic_produce(actor->crowd->world->process.backends.topics, topic, &record, 1, NULL, err);
+    buf_release(&value);
+    return rc;
 }
 
 bool slot_take(struct slot *slot)

@@ -59,9 +59,13 @@ void operator_step(struct actor *actor);
 
 extern const char *const seller_names[SELLER_COUNT];
 extern const char *const client_names[CLIENT_COUNT];
+extern const char *const garbage_stages[GARBAGE_STAGE_COUNT];
 
 /* A failure that may have happened after all, or was none of the caller's: try again later. */
 bool is_unsure(int rc);
+/* A record of a topic, of this key. */
+int topic_send(struct actor *actor, const char *topic, const char *key,
+               const ProtobufCMessage *message, struct err *err);
 /* Takes the slot; false: somebody works on it, or searches are behind. */
 bool slot_take(struct slot *slot);
 void slot_give(struct slot *slot);
@@ -76,8 +80,12 @@ uint32_t offer_stamp(const char *title, const Torg__V1__Price *price);
 /* Finds out what became of the slot's open write, or what time has made of it. False: not yet. */
 bool offer_resolve(struct actor *actor, struct slot *slot);
 bool document_resolve(struct actor *actor, struct slot *slot);
+/* An older version, after an epoch of its client has begun and serves: it is newer by that. */
+bool document_put_anew(struct actor *actor, struct slot *slot);
 bool feed_resolve(struct actor *actor, unsigned feed);
 bool others_resolve(struct actor *actor, struct slot *slot); /* a moderator's, a photographer's */
+/* The readable record that has to follow an unreadable one of its key. */
+bool mended_resolve(struct actor *actor);
 /* A draft with a new stamp's content, under the slot's key; false: it is not to be published by it,
  * or (the slot is over) not at all. */
 bool drafted_prepare(struct actor *actor, struct slot *slot);

@@ -13,12 +13,12 @@
 #include "sim/crowd.h"
 #include "torg/v1/document.pb-c.h"
 
-enum { WHAT_NEWER = 1, WHAT_DELETE, WHAT_LATE, WHAT_AGAIN };
+enum { WHAT_NEWER = 1, WHAT_DELETE, WHAT_LATE, WHAT_AGAIN, WHAT_ANEW };
 enum { BATCH_COUNT_MAX = 4 };
 typedef Torg__V1__RawDocument Raw;
 typedef Torg__V1__Verdict Verdict;
 
-static const char *const what_names[] = {"", "newer", "delete", "late", "again"};
+static const char *const what_names[] = {"", "newer", "delete", "late", "again", "anew"};
 
 /* ---- documents ---- */
 
@@ -86,7 +86,7 @@ static void ask(struct actor *actor, struct slot *slot, int what)
         entry.ends_us = now_us + (1 + (int64_t)draw_below(&actor->rng, 8)) * SECOND_US;
     if (what == WHAT_NEWER || what == WHAT_DELETE)
         version += 1 + draw_below(&actor->rng, 3);
-    else if (what == WHAT_LATE)
+    else if (what == WHAT_LATE || what == WHAT_ANEW)
         version -= 1;
     if (what == WHAT_AGAIN)
         entry = (struct entry){.is_shown = slot->stamp != 0, .ends_us = slot->ends_us};
@@ -108,11 +108,14 @@ static bool is_right(const struct model *model, const struct slot *slot, int kin
 
     bool is_moved = slot->ask.once != model->epoch_moves || slot->epoch_moves != model->epoch_moves;
 
+    if (slot->ask.what == WHAT_ANEW) /* the epoch counts first */
+        return kind == TORG__V1__VERDICT__KIND__ACCEPTED;
+    /* What has ended is remembered for longer than a seed takes: it does not come back. */
+    if (slot->ask.what == WHAT_LATE && !is_moved)
+        return kind == TORG__V1__VERDICT__KIND__STALE;
     if (is_again || is_ended || is_moved)
         return kind == TORG__V1__VERDICT__KIND__ACCEPTED ||
                kind == TORG__V1__VERDICT__KIND__DUPLICATE || kind == TORG__V1__VERDICT__KIND__STALE;
-    if (slot->ask.what == WHAT_LATE)
-        return kind == TORG__V1__VERDICT__KIND__STALE;
     if (slot->ask.what == WHAT_AGAIN)
         return kind == TORG__V1__VERDICT__KIND__DUPLICATE;
     return kind == TORG__V1__VERDICT__KIND__ACCEPTED;
@@ -192,6 +195,12 @@ bool document_resolve(struct actor *actor, struct slot *slot)
     return slot->ask.what == 0;
 }
 
+bool document_put_anew(struct actor *actor, struct slot *slot)
+{
+    ask(actor, slot, WHAT_ANEW);
+    return document_resolve(actor, slot);
+}
+
 static struct slot *draw_slot(struct actor *actor)
 {
     struct model *model = actor->crowd->model;
@@ -251,4 +260,6 @@ void client_step(struct actor *actor)
         model_fail(actor->crowd->model, slots[0], "a right batch was refused: %s", err.text);
     for (size_t i = 0; i < count; i++)
         slot_give(slots[i]);
+    if (!rc && draw_chance(&actor->rng, 300)) /* before it can have come by itself */
+        documents_look(actor, actor->number, NULL);
 }

@@ -6,9 +6,12 @@
  * A write is kept in the slot until it is answered; one that is not is asked again with the same
  * idempotency key, which has to give the same answer, or is found out by reading.
  */
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "codec/message.h"
 #include "offers/offer_status.h"
 #include "sim/crowd.h"
@@ -280,8 +283,9 @@ int offer_read(struct actor *actor, const struct slot *slot, struct arena *arena
 static void adopt(struct actor *actor, struct slot *slot, const Torg__V1__Offer *offer)
 {
     struct model *model = actor->crowd->model;
-    bool has_happened = slot->ask.what && offer->revision > slot->revision;
     uint32_t stamp = offer_stamp(offer->content->title, offer->content->price);
+    bool has_happened = slot->ask.what && (slot->ask.has_rival ? stamp == slot->ask.stamp
+                                                               : offer->revision > slot->revision);
     int status = slot->ask.what && has_happened ? (int)slot->ask.number : slot->status;
     bool is_moving = slot_is_moving(slot, now_wall_us());
 
@@ -302,6 +306,9 @@ static void adopt(struct actor *actor, struct slot *slot, const Torg__V1__Offer 
         slot_settle(slot, has_happened);
         slot->token[0] = '\0';
     }
+    if (offer->revision > slot->revision + has_happened && !is_moving)
+        model_fail(model, slot, "it is at revision %d, and nobody has changed it since %d",
+                   (int)offer->revision, (int)slot->revision + has_happened);
     if (offer->revision > slot->revision + has_happened) {
         const struct entry entry = {.stamp = stamp,
                                     .is_shown = offer->status == TORG__V1__OFFER__STATUS__ACTIVE,
@@ -333,7 +340,7 @@ bool offer_resolve(struct actor *actor, struct slot *slot)
 
     if (slot->ask.what > MOVE_DELETE + 1)
         return others_resolve(actor, slot);
-    if (slot->ask.what &&
+    if (slot->ask.what && !slot->ask.has_rival &&
         (!*slot->key || slot_is_moving(slot, now_wall_us()) || draw_chance(&actor->rng, 500))) {
         send_and_take(actor, slot); /* again, with the same key */
         return slot->ask.what == 0;
@@ -419,6 +426,87 @@ static void ask_wrongly(struct actor *actor, struct slot *slot)
     arena_free(arena);
 }
 
+/* Who has read an older revision is told so, and changes nothing. */
+static void ask_outdated(struct actor *actor, struct slot *slot)
+{
+    struct model *model = actor->crowd->model;
+    Torg__V1__UpdateOfferRequest update = TORG__V1__UPDATE_OFFER_REQUEST__INIT;
+    struct arena *arena = arena_new();
+    ProtobufCMessage *answer;
+    struct err err;
+    uint32_t stamp;
+    int rc;
+
+    model_lock();
+    stamp = model_stamp(model, slot);
+    model->refused_count++;
+    model_unlock();
+    update.id = slot->key;
+    update.expected_revision = slot->revision - 1;
+    update.content = offer_content_of(slot, stamp, arena);
+    rc = call_offers(actor, slot, "UpdateOffer", 0, &update.base, arena, &answer, &err);
+    if (rc != ERR_CONFLICT && !is_unsure(rc))
+        model_fail(model, slot, "a change of revision %d, which is %d, was answered %s",
+                   (int)slot->revision - 1, (int)slot->revision, rc ? err_name(rc) : "well");
+    arena_free(arena);
+}
+
+/* ---- two at once ---- */
+
+struct rival {
+    struct actor *actor;
+    struct slot slot; /* as the other has it, but for the key */
+    struct arena *arena;
+    ProtobufCMessage *answer;
+    struct err err;
+    int rc;
+};
+
+static void *run_rival(void *arg)
+{
+    struct rival *rival = arg;
+
+    rival->rc = send(rival->actor, &rival->slot, rival->arena, &rival->answer, &rival->err);
+    return NULL;
+}
+
+/* Both change what they have read, the same revision: one of them is told that it was done. */
+static void change_with_rival(struct actor *actor, struct slot *slot)
+{
+    struct model *model = actor->crowd->model;
+    struct rival *rivals[2];
+    pthread_t thread;
+
+    ask(actor, slot, MOVE_UPDATE);
+    slot->ask.has_rival = true;
+    for (unsigned i = 0; i < 2; i++) {
+        rivals[i] = mem_zero(sizeof(*rivals[i]));
+        rivals[i]->actor = actor;
+        rivals[i]->arena = arena_new();
+        rivals[i]->slot = *slot;
+    }
+    model_lock();
+    rivals[1]->slot.ask.once = ++model->once_count;
+    model_unlock();
+    if (pthread_create(&thread, NULL, run_rival, rivals[1]))
+        abort();
+    run_rival(rivals[0]);
+    pthread_join(thread, NULL);
+    if (!rivals[0]->rc && !rivals[1]->rc)
+        model_fail(model, slot, "two changes of revision %d were acknowledged",
+                   (int)slot->revision);
+    for (unsigned i = 0; i < 2; i++) {
+        int rc = rivals[i]->rc;
+
+        if (rc && rc != ERR_CONFLICT && !is_unsure(rc) && !slot_is_moving(slot, now_wall_us()))
+            model_fail(model, slot, "a right write was refused: %s", rivals[i]->err.text);
+        if (!rc)
+            take_receipt(actor, slot, (Torg__V1__OfferReceipt *)rivals[i]->answer);
+        arena_free(rivals[i]->arena);
+        free(rivals[i]);
+    }
+}
+
 static void change(struct actor *actor, struct slot *slot)
 {
     static const struct {
@@ -457,6 +545,11 @@ void seller_step(struct actor *actor)
         offer_resolve(actor, slot);
     else if (draw_chance(&actor->rng, 100))
         ask_wrongly(actor, slot);
+    else if (slot->revision > 1 && draw_chance(&actor->rng, 50))
+        ask_outdated(actor, slot);
+    else if (offer_status_allows((enum offer_status)slot->status, MOVE_UPDATE) &&
+             draw_chance(&actor->rng, 100))
+        change_with_rival(actor, slot);
     else
         change(actor, slot);
     slot_give(slot);

@@ -8,6 +8,7 @@
 #include "model/topics.h"
 #include "sim/crowd.h"
 #include "torg/v1/epoch.pb-c.h"
+#include "torg/v1/moderation.pb-c.h"
 #include "torg/v1/parked.pb-c.h"
 #include "torg/v1/queue.pb-c.h"
 
@@ -60,8 +61,10 @@ static void note_epochs(struct model *model)
 
 static void move_epoch(struct actor *actor)
 {
-    static const char *const clients[] = {"shop", "news", OFFER_CLIENT};
-    char *client = (char *)clients[draw_below(&actor->rng, 3)];
+    static const char *const clients[INDEX_COUNT] = {"shop", "news", OFFER_CLIENT};
+    struct model *model = actor->crowd->model;
+    unsigned number = draw_below(&actor->rng, INDEX_COUNT);
+    char *client = (char *)clients[number];
     Torg__V1__StartEpochRequest start = TORG__V1__START_EPOCH_REQUEST__INIT;
     Torg__V1__SwitchEpochRequest change = TORG__V1__SWITCH_EPOCH_REQUEST__INIT;
     Torg__V1__RollbackEpochRequest back = TORG__V1__ROLLBACK_EPOCH_REQUEST__INIT;
@@ -70,7 +73,9 @@ static void move_epoch(struct actor *actor)
     unsigned drawn = draw_below(&actor->rng, 100);
 
     start.client = change.client = back.client = abandon.client = client;
-    note_epochs(actor->crowd->model);
+    note_epochs(model);
+    if (drawn >= 40 && drawn < 90)
+        model->switched_us[number] = INT64_MAX; /* until it is done */
     if (drawn < 40)
         call(actor, service, "StartEpoch", client, &start.base);
     else if (drawn < 80)
@@ -79,37 +84,101 @@ static void move_epoch(struct actor *actor)
         call(actor, service, "RollbackEpoch", client, &back.base);
     else
         call(actor, service, "AbandonEpoch", client, &abandon.base);
-    note_epochs(actor->crowd->model);
+    if (drawn >= 40 && drawn < 90)
+        model->switched_us[number] = now_mono_us();
+    note_epochs(model);
 }
 
 /* ---- what cannot be read ---- */
 
+const char *const garbage_stages[GARBAGE_STAGE_COUNT] = {"receiver", "opinions", "photos", "feeds"};
+static const struct bytes garbage = {(const uint8_t *)"\xff\xff no message", 12};
+#define MENDED_KEY "mended"
+
 static void produce_garbage(struct actor *actor)
 {
-    static const char *const topics[] = {TOPIC_DOCUMENTS, TOPIC_OPINIONS, TOPIC_PHOTO_RESULTS,
-                                         TOPIC_FEED_EVENTS};
-    const char *topic = topics[draw_below(&actor->rng, 4)];
-    const struct topic_record record = {.key = bytes_of("garbage"),
-                                        .value = bytes_of("\xff\xff no message")};
+    static const char *const topics[GARBAGE_STAGE_COUNT] = {TOPIC_DOCUMENTS, TOPIC_OPINIONS,
+                                                            TOPIC_PHOTO_RESULTS, TOPIC_FEED_EVENTS};
+    unsigned stage = draw_below(&actor->rng, GARBAGE_STAGE_COUNT);
+    const struct topic_record record = {.key = bytes_of("garbage"), .value = garbage};
     struct model *model = actor->crowd->model;
     struct err err;
 
     model_lock();
     model->garbage_count++;
-    model_step(model, NULL, "garbage to %s", topic);
+    model_step(model, NULL, "garbage to %s", topics[stage]);
     model_unlock();
-    topic_produce(actor->crowd->world->process.backends.topics, topic, &record, 1, NULL, &err);
+    if (topic_produce(actor->crowd->world->process.backends.topics, topics[stage], &record, 1, NULL,
+                      &err))
+        return;
+    model_lock();
+    model->is_garbage_kept[stage] = true;
+    model_unlock();
 }
 
 static void drop_garbage(struct actor *actor)
 {
-    static const char *const stages[] = {"receiver", "opinions", "photos", "feeds"};
     Torg__V1__DropParkedRequest drop = TORG__V1__DROP_PARKED_REQUEST__INIT;
+    unsigned stage = draw_below(&actor->rng, GARBAGE_STAGE_COUNT);
 
-    drop.stage = (char *)stages[draw_below(&actor->rng, 4)];
+    model_lock();
+    actor->crowd->model->is_garbage_kept[stage] = false;
+    model_unlock();
+    drop.stage = (char *)garbage_stages[stage];
     drop.key = "garbage";
     drop.all = draw_chance(&actor->rng, 500);
     call(actor, &torg__v1__parked_service__descriptor, "DropParked", drop.stage, &drop.base);
+}
+
+/* An opinion that is old news, so that it changes nothing; of the key of the unreadable one. */
+bool mended_resolve(struct actor *actor)
+{
+    struct model *model = actor->crowd->model;
+    Torg__V1__ModerationOpinion opinion = TORG__V1__MODERATION_OPINION__INIT;
+    struct err err;
+
+    if (!model->mended_slot)
+        return true;
+    opinion.offer_id = model->slots[model->mended_slot - 1].key;
+    opinion.revision = 1;
+    opinion.moderator = "sim";
+    opinion.verdict = TORG__V1__MODERATION_OPINION__VERDICT__PASS;
+    if (topic_send(actor, TOPIC_OPINIONS, MENDED_KEY, &opinion.base, &err))
+        return false;
+    model_lock();
+    model_step(model, NULL, "opinion after garbage of its key");
+    model->mended_slot = 0;
+    model_unlock();
+    return true;
+}
+
+/* With the lock: an offer that has had an opinion; 0: none has. */
+static uint32_t find_judged(const struct model *model)
+{
+    for (uint32_t i = 0; i < model->slot_count; i++)
+        if (model->slots[i].opinion_revision)
+            return i + 1;
+    return 0;
+}
+
+/* What cannot be read is parked, and goes when something newer of its key was used. */
+static void mend_garbage(struct actor *actor)
+{
+    const struct topic_record record = {.key = bytes_of(MENDED_KEY), .value = garbage};
+    struct model *model = actor->crowd->model;
+    struct err err;
+
+    model_lock();
+    if (!model->mended_slot)
+        model->mended_slot = find_judged(model);
+    if (model->mended_slot)
+        model_step(model, NULL, "garbage among opinions");
+    model_unlock();
+    if (!model->mended_slot || topic_produce(actor->crowd->world->process.backends.topics,
+                                             TOPIC_OPINIONS, &record, 1, NULL, &err))
+        return;
+    pause_us((int64_t)draw_below(&actor->rng, 2) * SECOND_US);
+    mended_resolve(actor);
 }
 
 static void replay(struct actor *actor)
@@ -127,12 +196,14 @@ void operator_step(struct actor *actor)
 {
     unsigned drawn = draw_below(&actor->rng, 100);
 
-    if (drawn < 25)
+    if (drawn < 20)
         change_catalog(actor);
-    else if (drawn < 70)
+    else if (drawn < 60)
         move_epoch(actor);
-    else if (drawn < 80)
+    else if (drawn < 72)
         produce_garbage(actor);
+    else if (drawn < 80)
+        mend_garbage(actor);
     else if (drawn < 90)
         drop_garbage(actor);
     else

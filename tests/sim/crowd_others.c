@@ -6,7 +6,9 @@
  * leaves it to be sent again, which changes nothing if it had come.
  */
 #include <assert.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "codec/message.h"
@@ -17,20 +19,6 @@
 #include "torg/v1/photo.pb-c.h"
 
 enum { LOOK_COUNT = 400, LOOK_US = 50 * MS_US }; /* for what goes by a topic */
-
-static int produce(struct actor *actor, const char *topic, const char *key,
-                   const ProtobufCMessage *message, struct err *err)
-{
-    struct buf value = BUF_INIT(1 << 20);
-    struct topic_record record = {.key = bytes_of(key)};
-    int rc;
-
-    message_encode(message, &value);
-    record.value = buf_bytes(&value);
-    rc = topic_produce(actor->crowd->world->process.backends.topics, topic, &record, 1, NULL, err);
-    buf_release(&value);
-    return rc;
-}
 
 /* ---- what both write into the slot ---- */
 
@@ -57,8 +45,12 @@ static void settle(struct actor *actor, struct slot *slot, const Torg__V1__Offer
 {
     struct model *model = actor->crowd->model;
     bool is_moving = slot_is_moving(slot, now_wall_us());
+    struct entry *entry;
 
     model_lock();
+    if (offer->revision != slot->revision + 1 && !is_moving && !slot->ask.has_rival)
+        model_fail(model, slot, "it was at revision %d, and one change has made it %d",
+                   (int)slot->revision, (int)offer->revision);
     if ((int)offer->status != (int)slot->ask.number && !is_moving)
         model_fail(model, slot, "it is %s, and should be %s",
                    offer_status_name((enum offer_status)offer->status),
@@ -70,7 +62,10 @@ static void settle(struct actor *actor, struct slot *slot, const Torg__V1__Offer
     slot->token[0] = '\0'; /* it is of an older write */
     if (slot->status == OFFER_ACTIVE && offer->expire_time)
         slot->ends_us = offer->expire_time->seconds * SECOND_US;
-    slot->entries[slot->ask.entry % ENTRY_COUNT_MAX].ends_us = slot->ends_us;
+    entry = &slot->entries[slot->ask.entry % ENTRY_COUNT_MAX];
+    entry->ends_us = slot->ends_us;
+    if (is_moving) /* and time has moved it on since */
+        entry->is_shown = slot->status == OFFER_ACTIVE;
     slot->shows_us = slot->status == OFFER_WAITING && slot->category == CATEGORY_LAMPS
                          ? now_wall_us() /* an unban begins its wait anew, or ends it */
                          : 0;
@@ -82,8 +77,8 @@ static void settle(struct actor *actor, struct slot *slot, const Torg__V1__Offer
 
 /* ---- moderators ---- */
 
-static int give_opinion(struct actor *actor, const struct slot *slot, bool by_topic,
-                        struct err *err)
+static int give_opinion(struct actor *actor, const struct slot *slot, int64_t revision, bool bans,
+                        bool by_topic, struct err *err)
 {
     Torg__V1__ModerationOpinion opinion = TORG__V1__MODERATION_OPINION__INIT;
     char *reasons[] = {"forbidden thing"};
@@ -92,17 +87,34 @@ static int give_opinion(struct actor *actor, const struct slot *slot, bool by_to
     int rc;
 
     opinion.offer_id = (char *)slot->key;
-    opinion.revision = slot->opinion_revision + 1;
+    opinion.revision = revision;
     opinion.moderator = "sim";
-    opinion.verdict = slot->ask.what == MOVE_BAN + 1 ? TORG__V1__MODERATION_OPINION__VERDICT__BAN
-                                                     : TORG__V1__MODERATION_OPINION__VERDICT__PASS;
+    opinion.verdict = bans ? TORG__V1__MODERATION_OPINION__VERDICT__BAN
+                           : TORG__V1__MODERATION_OPINION__VERDICT__PASS;
     opinion.reasons = reasons;
-    opinion.n_reasons = slot->ask.what == MOVE_BAN + 1;
-    rc = by_topic ? produce(actor, TOPIC_OPINIONS, slot->key, &opinion.base, err)
+    opinion.n_reasons = bans;
+    rc = by_topic ? topic_send(actor, TOPIC_OPINIONS, slot->key, &opinion.base, err)
                   : world_call(actor->crowd->world, &torg__v1__moderation_service__descriptor,
                                "GiveOpinion", NULL, &opinion.base, arena, &answer, err);
     arena_free(arena);
     return rc;
+}
+
+/* Of the open one; where two were given at once it is the newer. */
+static int64_t next_opinion(const struct slot *slot)
+{
+    return slot->opinion_revision + 1 + slot->ask.has_rival;
+}
+
+static void take_photo(struct actor *actor, struct slot *slot, const Torg__V1__Photo *photo)
+{
+    bool is_ready = photo->state == TORG__V1__PHOTO__STATE__READY;
+
+    if (photo->attempt != slot->ask.attempt || is_ready == slot->ask.is_photo_failed)
+        model_fail(actor->crowd->model, slot, "its photo has state %d by attempt %d, after %d",
+                   (int)photo->state, photo->attempt, slot->ask.attempt);
+    slot->photo_attempt = photo->attempt;
+    slot->is_photo_ready = is_ready;
 }
 
 /* The offer was touched by the opinion, or is not (yet). */
@@ -118,15 +130,15 @@ static bool look(struct actor *actor, struct slot *slot)
         model_fail(actor->crowd->model, slot, "an acknowledged offer cannot be read: %s", err.text);
     if (!rc && slot->ask.what == MOVE_PHOTOS + 1)
         is_there = offer->content->n_photos == 1 &&
-                   offer->content->photos[0]->state == TORG__V1__PHOTO__STATE__READY;
+                   offer->content->photos[0]->attempt >= slot->ask.attempt;
     else if (!rc)
         is_there =
             (slot->ask.what == MOVE_BAN + 1) == (offer->status == TORG__V1__OFFER__STATUS__BANNED);
     if (is_there) {
         if (slot->ask.what != MOVE_PHOTOS + 1)
-            slot->opinion_revision++;
+            slot->opinion_revision = next_opinion(slot);
         else
-            slot->is_photo_ready = true;
+            take_photo(actor, slot, offer->content->photos[0]);
         settle(actor, slot, offer);
     }
     arena_free(arena);
@@ -149,7 +161,8 @@ static bool send_opinion(struct actor *actor, struct slot *slot)
 {
     bool by_topic = draw_chance(&actor->rng, 400);
     struct err err;
-    int rc = give_opinion(actor, slot, by_topic, &err);
+    int rc = give_opinion(actor, slot, next_opinion(slot), slot->ask.what == MOVE_BAN + 1, by_topic,
+                          &err);
 
     if (rc && !is_unsure(rc))
         model_fail(actor->crowd->model, slot, "a right opinion was refused: %s", err.text);
@@ -162,6 +175,57 @@ static bool send_opinion(struct actor *actor, struct slot *slot)
     return true;
 }
 
+/* ---- two moderators at once ---- */
+
+struct dissent {
+    struct actor *actor;
+    const struct slot *slot;
+    int64_t revision;
+    int rc;
+    struct err err;
+};
+
+static void *give_dissent(void *arg)
+{
+    struct dissent *dissent = arg;
+
+    dissent->rc =
+        give_opinion(dissent->actor, dissent->slot, dissent->revision, true, false, &dissent->err);
+    return NULL;
+}
+
+/* One bans what the other lets pass; the newer opinion is the second one's, whoever comes first. */
+static void argue(struct actor *actor, struct slot *slot)
+{
+    struct model *model = actor->crowd->model;
+    struct dissent dissent = {.actor = actor, .slot = slot, .revision = slot->opinion_revision + 1};
+    const struct entry banned = {.stamp = slot->stamp};
+    pthread_t thread;
+    struct err err;
+    int rc;
+
+    model_lock();
+    slot_ask(slot, MOVE_BAN + 1, &banned);
+    slot_settle(slot, true); /* for a while, or not at all */
+    model_unlock();
+    ask(actor, slot, MOVE_UNBAN, slot->status);
+    slot->ask.has_rival = true;
+    if (pthread_create(&thread, NULL, give_dissent, &dissent))
+        abort();
+    rc = give_opinion(actor, slot, next_opinion(slot), false, false, &err);
+    pthread_join(thread, NULL);
+    if ((rc && !is_unsure(rc)) || (dissent.rc && !is_unsure(dissent.rc)))
+        model_fail(model, slot, "a right opinion was refused: %s",
+                   rc ? err.text : dissent.err.text);
+    if (!rc && !look(actor, slot))
+        model_fail(model, slot, "the newest of two opinions is not obeyed");
+}
+
+static bool has_room_for_two(const struct slot *slot)
+{
+    return slot->entry_count - slot->floor + 1 < ENTRY_COUNT_MAX - 1;
+}
+
 void moderator_step(struct actor *actor)
 {
     struct slot *slot = slot_draw(actor, SLOT_OFFER, draw_below(&actor->rng, SELLER_COUNT));
@@ -170,9 +234,14 @@ void moderator_step(struct actor *actor)
         return;
     if (slot->ask.what || !*slot->key || slot_is_moving(slot, now_wall_us())) {
         offer_resolve(actor, slot);
+    } else if (slot->status == OFFER_BANNED && actor->crowd->model->wall_ahead_us) {
+        /* Its time may have passed meanwhile, and then it ends as it comes back. */
     } else if (slot->status == OFFER_BANNED) {
         ask(actor, slot, MOVE_UNBAN, slot->status_before_ban);
         send_opinion(actor, slot);
+    } else if (slot->status == OFFER_ACTIVE && has_room_for_two(slot) &&
+               draw_chance(&actor->rng, 300)) {
+        argue(actor, slot);
     } else if (offer_status_allows((enum offer_status)slot->status, MOVE_BAN)) {
         ask(actor, slot, MOVE_BAN, OFFER_BANNED);
         send_opinion(actor, slot);
@@ -182,13 +251,33 @@ void moderator_step(struct actor *actor)
 
 /* ---- photos ---- */
 
-static bool send_photo(struct actor *actor, struct slot *slot)
+/* What the one who fetches has found: the photo, or that there is none. */
+static void fill_item(Torg__V1__PhotoResult__Item *item, int32_t attempt, bool is_failed,
+                      const char *hash, struct arena *arena)
+{
+    Torg__V1__PhotoSize *size =
+        (Torg__V1__PhotoSize *)message_new(&torg__v1__photo_size__descriptor, arena);
+
+    item->attempt = attempt;
+    item->state = is_failed ? TORG__V1__PHOTO__STATE__FAILED : TORG__V1__PHOTO__STATE__READY;
+    if (is_failed) {
+        item->reason = arena_printf(arena, "attempt %d has found nothing", attempt);
+        return;
+    }
+    size->key = "one";
+    size->width = size->height = size->size = 100;
+    item->sizes = arena_array(arena, 1, sizeof(*item->sizes));
+    item->sizes[item->n_sizes++] = size;
+    item->hash.data = (uint8_t *)hash;
+    item->hash.len = strlen(hash);
+}
+
+static int send_result(struct actor *actor, const struct slot *slot, int32_t attempt,
+                       bool is_failed, const char *hash)
 {
     Torg__V1__PhotoResult result = TORG__V1__PHOTO_RESULT__INIT;
     Torg__V1__PhotoResult__Item item = TORG__V1__PHOTO_RESULT__ITEM__INIT;
     Torg__V1__PhotoResult__Item *items[] = {&item};
-    Torg__V1__PhotoSize size = TORG__V1__PHOTO_SIZE__INIT;
-    Torg__V1__PhotoSize *sizes[] = {&size};
     struct arena *arena = arena_new();
     Torg__V1__Offer *offer;
     struct err err;
@@ -196,38 +285,58 @@ static bool send_photo(struct actor *actor, struct slot *slot)
 
     if (!rc) {
         assert(offer->content->n_photos == 1);
-        size.key = "one";
-        size.width = size.height = size.size = 100;
+        fill_item(&item, attempt, is_failed, hash, arena);
         item.url = offer->content->photos[0]->source_url;
-        item.attempt = 1;
-        item.state = TORG__V1__PHOTO__STATE__READY;
-        item.sizes = sizes;
-        item.n_sizes = 1;
-        item.hash.data = (uint8_t *)"hash";
-        item.hash.len = 4;
-        result.offer_id = slot->key;
+        result.offer_id = (char *)slot->key;
         result.revision = offer->content->photos[0]->request_revision;
         result.photos = items;
         result.n_photos = 1;
-        rc = produce(actor, TOPIC_PHOTO_RESULTS, slot->key, &result.base, &err);
+        rc = topic_send(actor, TOPIC_PHOTO_RESULTS, slot->key, &result.base, &err);
     }
     arena_free(arena);
-    return !rc && wait_for(actor, slot);
+    return rc;
+}
+
+static bool send_photo(struct actor *actor, struct slot *slot)
+{
+    return !send_result(actor, slot, slot->ask.attempt, slot->ask.is_photo_failed, "hash") &&
+           wait_for(actor, slot);
+}
+
+/* Of an attempt that was answered for already: whoever told it was late, and it changes nothing. */
+static void send_late(struct actor *actor, struct slot *slot)
+{
+    int32_t attempt = 1 + (int32_t)draw_below(&actor->rng, (unsigned)slot->photo_attempt);
+    bool is_failed = draw_chance(&actor->rng, 300);
+
+    model_lock();
+    model_step(actor->crowd->model, slot, "a late result of attempt %d: %s", attempt,
+               is_failed ? "failed" : "ready");
+    model_unlock();
+    send_result(actor, slot, attempt, is_failed, "late");
 }
 
 void photographer_step(struct actor *actor)
 {
     struct slot *slot = slot_draw(actor, SLOT_OFFER, draw_below(&actor->rng, SELLER_COUNT));
+    bool is_failed = draw_chance(&actor->rng, 250);
 
     if (!slot)
         return;
-    if (!slot->ask.what && *slot->key && slot->has_photo && !slot->is_photo_ready &&
-        !slot_is_moving(slot, now_wall_us())) {
-        if (slot->status_before_ban != OFFER_WAITING || slot->status != OFFER_BANNED) {
-            ask(actor, slot, MOVE_PHOTOS,
-                slot->status == OFFER_WAITING ? OFFER_ACTIVE : slot->status);
-            send_photo(actor, slot);
-        }
+    if (slot->ask.what || !*slot->key || !slot->has_photo || !slot->revision ||
+        slot_is_moving(slot, now_wall_us())) {
+        slot_give(slot);
+        return;
+    }
+    if (slot->photo_attempt && draw_chance(&actor->rng, 300)) {
+        send_late(actor, slot);
+    } else if (!slot->is_photo_ready &&
+               (slot->status_before_ban != OFFER_WAITING || slot->status != OFFER_BANNED)) {
+        ask(actor, slot, MOVE_PHOTOS,
+            slot->status == OFFER_WAITING && !is_failed ? OFFER_ACTIVE : slot->status);
+        slot->ask.attempt = slot->photo_attempt + 1 + (int32_t)draw_below(&actor->rng, 2);
+        slot->ask.is_photo_failed = is_failed;
+        send_photo(actor, slot);
     }
     slot_give(slot);
 }

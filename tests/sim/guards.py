@@ -177,9 +177,9 @@ GUARDS = {
         "        reconcile(worker, &worker->rooms[i]);\n    return rc;\n", "    return rc;\n"),
     # ---- the searcher ----
     "token-wait": (
-        WORLD, "src/searcher/local.c",
-        "    for (size_t i = 0; i < request->n_wait && !rc; i++) {\n        if ((unsigned)",
-        "    for (size_t i = request->n_wait; i < request->n_wait && !rc; i++) {\n        if ((unsigned)"),
+        WORLD, "src/searcher/replica.c",
+        "    if (reached_by(replica, lane) < idx && clock_mono_us",
+        "    idx = 0;\n    if (reached_by(replica, lane) < idx && clock_mono_us"),
     "apply-ticket": (
         CLUSTER, "src/searcher/apply.c",
         "    if (message->ticket < applier->progress.ticket) {\n", "    if (!message->ticket) {\n"),

@@ -134,6 +134,11 @@ static bool entry_fits(const struct entry *entry, uint32_t stamp, int64_t start_
     return !entry->ends_us || start_us <= entry->ends_us + END_SLACK_US;
 }
 
+uint32_t slot_oldest(const struct slot *slot)
+{
+    return slot->entry_count > ENTRY_COUNT_MAX ? slot->entry_count - ENTRY_COUNT_MAX : 0;
+}
+
 bool slot_may_show(struct slot *slot, uint32_t floor, uint32_t stamp, int64_t start_us,
                    int64_t now_us)
 {

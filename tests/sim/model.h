@@ -33,6 +33,8 @@ enum {
     TOKEN_SIZE = 64,
     FEED_COUNT = 2,
     FEED_ROW_COUNT = 10,
+    INDEX_COUNT = 3,         /* two clients' and that of offers */
+    GARBAGE_STAGE_COUNT = 4, /* stages whose topics get unreadable records */
 };
 
 enum slot_kind { SLOT_FREE, SLOT_OFFER, SLOT_ROW, SLOT_DOCUMENT };
@@ -52,8 +54,11 @@ struct ask {
     int what; /* of the crowd's own; 0: nothing is open */
     uint32_t stamp;
     uint32_t entry;
-    int64_t number; /* a revision, a version */
-    uint32_t once;  /* makes the idempotency key; 0: none */
+    int64_t number;       /* a revision, a version */
+    uint32_t once;        /* makes the idempotency key; 0: none */
+    bool has_rival;       /* sent by two at once, each with a key of its own: only reading tells */
+    int32_t attempt;      /* of a photo's result */
+    bool is_photo_failed; /* what that result says */
 };
 
 struct slot {
@@ -75,6 +80,7 @@ struct slot {
     uint32_t epoch_moves; /* of a document: the model's when it was last kept */
     unsigned category;
     bool has_photo, is_photo_ready;
+    int32_t photo_attempt;  /* of the newest result that was taken */
     bool is_drafted;        /* published by a draft */
     char token[TOKEN_SIZE]; /* of the write of this entry; "": none */
     uint32_t token_entry;
@@ -87,9 +93,14 @@ struct feed_state {
 };
 
 struct model_feed {
-    int64_t task;                                         /* the newest */
-    enum { FEED_IDLE, FEED_SENDING, FEED_UNDOING } doing; /* to be gone on with until it is over */
+    int64_t task; /* the newest */
+    /* To be gone on with until it is over. */
+    enum { FEED_IDLE, FEED_SENDING, FEED_UNDOING, FEED_TOUCHING } doing;
     bool can_undo;
+    bool is_touched[FEED_ROW_COUNT]; /* by hand, since the newest task: undoing it leaves them */
+    unsigned touch_row;              /* FEED_TOUCHING, as what follows */
+    uint32_t touch_once;
+    int64_t touch_revision;         /* before */
     uint32_t slots[FEED_ROW_COUNT]; /* + 1; 0: none yet */
     struct feed_state before, now;  /* the newest task */
 };
@@ -105,9 +116,15 @@ struct model {
     struct slot slots[SLOT_COUNT_MAX];
     uint32_t once_count;
     struct model_feed feeds[FEED_COUNT];
-    unsigned catalog;       /* the last one asked for */
-    uint32_t epoch_moves;   /* asked for: orders of documents' writes depend on epochs */
-    uint32_t garbage_count; /* unreadable records that were produced, at most */
+    unsigned catalog;                 /* the last one asked for */
+    uint32_t epoch_moves;             /* asked for: orders of documents' writes depend on epochs */
+    int64_t switched_us[INDEX_COUNT]; /* when another epoch began to serve, by client of documents,
+                                       * offers last; monotonic */
+    uint32_t garbage_count;           /* unreadable records that were produced, at most */
+    bool is_garbage_kept[GARBAGE_STAGE_COUNT]; /* acknowledged, and not dropped since */
+    uint32_t mended_slot;  /* + 1: of its key an unreadable record may wait for a readable one */
+    int64_t wall_ahead_us; /* how far the clock has been set forward; */
+    int64_t wall_step_us;  /* by this much at each life; 0: it is not */
     uint64_t token_count;
     uint64_t asked_count, search_count, unsure_count, refused_count;
     uint32_t step_count;
@@ -140,6 +157,8 @@ void slot_ask(struct slot *slot, int what, const struct entry *entry);
 /* It happened, or did not; closes the write. */
 void slot_settle(struct slot *slot, bool has_happened);
 
+/* The oldest of its entries that is still known. */
+uint32_t slot_oldest(const struct slot *slot);
 /* Whether a search that began with this floor, at start_us, and ends now may have seen this:
  * stamp 0 is nothing. If so, the floor rises to what was seen at the least. */
 bool slot_may_show(struct slot *slot, uint32_t floor, uint32_t stamp, int64_t start_us,

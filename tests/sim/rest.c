@@ -8,11 +8,14 @@
 
 #include "offers/offer_status.h"
 #include "sim/rest_checks.h"
+#include "torg/v1/epoch.pb-c.h"
 #include "torg/v1/inspect.pb-c.h"
 #include "torg/v1/parked.pb-c.h"
 
 /* A try of what has failed may be a minute away. */
 enum { REST_TRY_COUNT = 600, REST_TRY_US = 200 * MS_US };
+/* Of so many seeds one writes a document anew in a newer epoch: building one is costly. */
+enum { RENEWED_SHARE = 8 };
 
 /* ---- what was not answered ---- */
 
@@ -31,6 +34,11 @@ static void resolve_all(struct actor *actor)
 {
     struct model *model = actor->crowd->model;
 
+    for (unsigned tries = 0; !mended_resolve(actor); tries++) {
+        if (tries == REST_TRY_COUNT)
+            model_fail(model, NULL, "an opinion cannot be sent");
+        pause_us(REST_TRY_US);
+    }
     for (unsigned feed = 0; feed < FEED_COUNT; feed++)
         if (!feed_resolve(actor, feed))
             model_fail(model, NULL, "feed %u does not come to an end", feed);
@@ -152,6 +160,60 @@ static void mend(struct actor *actor)
     arena_free(arena);
 }
 
+/* ---- epochs ---- */
+
+/* An epoch begins and serves. False: it cannot, just now. */
+static bool move_to_next_epoch(struct actor *actor, unsigned client)
+{
+    const ProtobufCServiceDescriptor *service = &torg__v1__epoch_service__descriptor;
+    Torg__V1__StartEpochRequest start = TORG__V1__START_EPOCH_REQUEST__INIT;
+    Torg__V1__SwitchEpochRequest change = TORG__V1__SWITCH_EPOCH_REQUEST__INIT;
+    struct world *world = actor->crowd->world;
+    struct arena *arena = arena_new();
+    ProtobufCMessage *answer;
+    struct err err;
+    int rc;
+
+    start.client = change.client = (char *)client_names[client];
+    rc = world_call(world, service, "StartEpoch", NULL, &start.base, arena, &answer, &err);
+    for (unsigned i = 0; i < REST_TRY_COUNT && !(i && !rc); i++) {
+        pause_us(REST_TRY_US);
+        rc = world_call(world, service, "SwitchEpoch", NULL, &change.base, arena, &answer, &err);
+    }
+    actor->crowd->model->switched_us[client] = now_mono_us();
+    arena_free(arena);
+    return !rc;
+}
+
+/* What is written for a newer epoch is newer, whatever its version: who rebuilds his documents
+ * counts from the beginning. */
+static void renew_document(struct actor *actor)
+{
+    struct model *model = actor->crowd->model;
+    unsigned client = (unsigned)(model->seed / RENEWED_SHARE % CLIENT_COUNT);
+
+    if (model->seed % RENEWED_SHARE)
+        return;
+    for (uint32_t i = 0; i < model->slot_count; i++) {
+        struct slot *slot = &model->slots[i];
+
+        if (slot->kind != SLOT_DOCUMENT || slot->owner != client || slot->revision < 2 ||
+            !slot_has_room(slot))
+            continue;
+        if (move_to_next_epoch(actor, client))
+            document_put_anew(actor, slot);
+        return;
+    }
+}
+
+void rest_resolve(struct world *world, struct model *model)
+{
+    struct crowd crowd = {.world = world, .model = model};
+    struct actor actor = {.crowd = &crowd, .rng = draw_for(model->seed, model->life, 98)};
+
+    resolve_all(&actor);
+}
+
 void rest_judge(struct world *world, struct model *model)
 {
     struct crowd crowd = {.world = world, .model = model};
@@ -159,12 +221,15 @@ void rest_judge(struct world *world, struct model *model)
 
     mend(&actor);
     resolve_all(&actor);
+    renew_document(&actor);
     end_waits(&actor);
     settle(&actor);
     check_lanes(world, model);
+    resolve_all(&actor); /* what came by topics last has moved nothing that is not known */
     check_categories(world, model);
     check_parked(world, model);
     check_counters(world, model);
     check_cabinets(world, model);
     check_verify(world, model);
+    check_auditor(world, model);
 }

@@ -9,6 +9,8 @@
 
 #include "sim/crowd.h"
 
+/* Finds out what became of all that was not answered. */
+void rest_resolve(struct world *world, struct model *model);
 /* Ends the life when something is violated. */
 void rest_judge(struct world *world, struct model *model);
 

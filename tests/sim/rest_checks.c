@@ -15,7 +15,7 @@
 #include "torg/v1/queue.pb-c.h"
 #include "torg/v1/search.pb-c.h"
 
-enum { WAIT_COUNT = 300, WAIT_US = 200 * MS_US };
+enum { WAIT_COUNT = 300, WAIT_US = 200 * MS_US, PARKED_COUNT_MAX = 500 };
 
 static const ProtobufCMessage *ask(struct world *world, struct model *model,
                                    const ProtobufCServiceDescriptor *service, const char *method,
@@ -75,11 +75,28 @@ void check_lanes(struct world *world, struct model *model)
     arena_free(arena);
 }
 
+/* What a stage could not read stands in its list until somebody drops it. */
+static void check_kept(struct model *model, const Torg__V1__ListParkedResponse *parked)
+{
+    for (size_t stage = 0; stage < GARBAGE_STAGE_COUNT; stage++) {
+        bool is_there = !model->is_garbage_kept[stage];
+
+        for (size_t i = 0; i < parked->n_records && !is_there; i++)
+            is_there = strcmp(parked->records[i]->stage, garbage_stages[stage]) == 0;
+        if (!is_there)
+            model_fail(model, NULL, "%s has nothing parked, and got what cannot be read",
+                       garbage_stages[stage]);
+    }
+}
+
 void check_parked(struct world *world, struct model *model)
 {
     Torg__V1__ListParkedRequest list = TORG__V1__LIST_PARKED_REQUEST__INIT;
     struct arena *arena = arena_new();
-    const Torg__V1__ListParkedResponse *parked = (const Torg__V1__ListParkedResponse *)ask(
+    const Torg__V1__ListParkedResponse *parked;
+
+    list.limit = PARKED_COUNT_MAX;
+    parked = (const Torg__V1__ListParkedResponse *)ask(
         world, model, &torg__v1__parked_service__descriptor, "ListParked", NULL, &list.base, arena);
 
     for (size_t i = 0; i < parked->n_records; i++)
@@ -90,6 +107,7 @@ void check_parked(struct world *world, struct model *model)
     if (parked->count > model->garbage_count)
         model_fail(model, NULL, "%d records are parked, and %u were unreadable", (int)parked->count,
                    model->garbage_count);
+    check_kept(model, parked);
     arena_free(arena);
 }
 
@@ -250,5 +268,24 @@ void check_verify(struct world *world, struct model *model)
                                              "PlanVerify", NULL, &request.base, arena);
     for (size_t i = 0; i < plan->n_checks; i++)
         run_check(world, model, plan->checks[i]);
+    arena_free(arena);
+}
+
+/* What is parked is told of and left alone. */
+void check_auditor(struct world *world, struct model *model)
+{
+    Torg__V1__GetAuditRequest request = TORG__V1__GET_AUDIT_REQUEST__INIT;
+    struct arena *arena = arena_new();
+    const Torg__V1__Audit *audit =
+        (const Torg__V1__Audit *)ask(world, model, &torg__v1__inspect_service__descriptor,
+                                     "GetAudit", NULL, &request.base, arena);
+
+    for (size_t i = 0; i < audit->n_differences; i++) {
+        const Torg__V1__AuditDifference *one = audit->differences[i];
+
+        if (one->is_repaired || strcmp(one->reason, "parked") != 0)
+            model_fail(model, NULL, "the auditor, check %s of %s: %s %s: %s", one->check,
+                       one->client, one->pk, one->reason, one->text);
+    }
     arena_free(arena);
 }

@@ -18,5 +18,7 @@ void check_cabinets(struct world *world, struct model *model);
 void check_categories(struct world *world, struct model *model);
 /* All that `torg verify --rebuild` looks at. */
 void check_verify(struct world *world, struct model *model);
+/* The auditor has found nothing to repair in any life: nothing was lost that it brought back. */
+void check_auditor(struct world *world, struct model *model);
 
 #endif

@@ -70,6 +70,9 @@ _Noreturn void sim_end_life(enum sim_end end);
 /* The life ends at the given time from now, at one of the next scheduling points or disk calls;
  * SIM_END_KILL and _POWER that are left out by --without do not happen. Once more: replaces it. */
 void sim_end_later(enum sim_end end, int64_t after_us);
+/* The same, at the first rename from that time on, or five seconds after it: what is written under
+ * a name of its own and then named is at its most fragile there. */
+void sim_end_at_rename(enum sim_end end, int64_t after_us);
 void sim_end_never(void); /* takes it back */
 
 /* What must not be: told with the history, and the seed is over. */

@@ -82,9 +82,8 @@ struct sim_task {
     unsigned member;
     enum sim_task_state state;
     bool is_listed;        /* among those that may run */
-    const void *object;    /* that it waits for; NULL: for the time alone */
     const char *why;       /* static */
-    int64_t deadline_us;   /* SIM_NEVER: none */
+    size_t place;          /* among all tasks; sim_sched.c's, with what it waits for */
     bool is_woken;         /* not by its deadline */
     unsigned static_locks; /* held, of the whole program */
     struct sim_fibre *fibre;
@@ -113,6 +112,7 @@ void sim_static_lock(int change); /* the current task has taken or let go of one
 int64_t sim_wall_us(void);        /* as the current task sees it */
 /* The life ends if it is to end here; called at each point and each disk call. */
 void sim_maybe_end(void);
+void sim_has_renamed(void); /* a file has another name: sim_end_at_rename waits for that */
 /* What every task waits for and where, into the text. */
 void sim_describe_tasks(char *text, size_t size);
 bool sim_draw(struct rng *rng, unsigned per_million);

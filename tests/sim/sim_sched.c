@@ -19,7 +19,9 @@
 enum {
     TASK_COUNT_MAX = 1024,
     POINT_US = 1,
-    END_POINTS_MAX = 64, /* a planned end comes within so many points after its time */
+    END_POINTS_MAX = 64,      /* a planned end comes within so many points after its time */
+    RENAME_US_MAX = 1000,     /* one at a rename comes within so long after it */
+    RENAME_WAIT_US = 5000000, /* and waits for one no longer than this */
     STACK_SHOWN = 16,
 };
 
@@ -36,6 +38,9 @@ bool sim_is_alive;
 
 static struct sim_task *tasks[TASK_COUNT_MAX];
 static size_t task_count;
+/* What each task waits for, by its place in `tasks`: these are looked through at each switch. */
+static int64_t deadlines_us[TASK_COUNT_MAX]; /* SIM_NEVER: it does not wait, or not for a time */
+static const void *objects[TASK_COUNT_MAX];  /* NULL: likewise */
 static struct sim_task *ready[TASK_COUNT_MAX];
 static size_t ready_count;
 static unsigned last_id;
@@ -46,6 +51,7 @@ static struct sim_faults faults;
 static enum sim_end planned_end;
 static int64_t planned_us = SIM_NEVER;
 static uint64_t planned_points;
+static int64_t rename_us = SIM_NEVER; /* the planned end comes with the first rename from then on */
 static struct count_down {
     unsigned rate;
     uint64_t left; /* points */
@@ -89,13 +95,19 @@ static void unlist(struct sim_task *task)
     task->is_listed = false;
 }
 
+static void set_wait(struct sim_task *task, const void *object, int64_t deadline_us)
+{
+    assert(tasks[task->place] == task);
+    objects[task->place] = object;
+    deadlines_us[task->place] = deadline_us;
+}
+
 static void make_ready(struct sim_task *task, bool is_woken)
 {
     assert(task->state == SIM_TASK_WAITS);
     task->state = SIM_TASK_READY;
     task->is_woken = is_woken;
-    task->object = NULL;
-    task->deadline_us = SIM_NEVER;
+    set_wait(task, NULL, SIM_NEVER);
     list(task);
 }
 
@@ -105,12 +117,10 @@ static void ring_deadlines(void)
         return;
     next_deadline_us = SIM_NEVER;
     for (size_t i = 0; i < task_count; i++) {
-        struct sim_task *task = tasks[i];
-
-        if (task->state == SIM_TASK_WAITS && task->deadline_us <= sim->now_us)
-            make_ready(task, false);
-        else if (task->state == SIM_TASK_WAITS && task->deadline_us < next_deadline_us)
-            next_deadline_us = task->deadline_us;
+        if (deadlines_us[i] <= sim->now_us)
+            make_ready(tasks[i], false);
+        else if (deadlines_us[i] < next_deadline_us)
+            next_deadline_us = deadlines_us[i];
     }
 }
 
@@ -254,9 +264,8 @@ bool sim_wait(const void *object, int64_t deadline_us, const char *why)
     }
     unlist(self);
     self->state = SIM_TASK_WAITS;
-    self->object = object;
     self->why = why;
-    self->deadline_us = deadline_us;
+    set_wait(self, object, deadline_us);
     if (deadline_us < next_deadline_us)
         next_deadline_us = deadline_us;
     go_on();
@@ -277,7 +286,7 @@ void sim_wake_one(const void *object)
     size_t count = 0;
 
     for (size_t i = 0; i < task_count; i++)
-        if (tasks[i]->state == SIM_TASK_WAITS && tasks[i]->object == object)
+        if (objects[i] == object)
             found[count++] = tasks[i];
     if (count)
         make_ready(found[count > 1 ? rng_below(&sim->schedule, count) : 0], true);
@@ -286,7 +295,7 @@ void sim_wake_one(const void *object)
 void sim_wake_all(const void *object)
 {
     for (size_t i = 0; i < task_count; i++)
-        if (tasks[i]->state == SIM_TASK_WAITS && tasks[i]->object == object)
+        if (objects[i] == object)
             make_ready(tasks[i], true);
 }
 
@@ -314,12 +323,13 @@ struct sim_task *sim_task_start(void *(*run)(void *), void *arg, size_t stack_si
     snprintf(task->name, sizeof(task->name), "task-%u", task->id);
     task->member = sim_current ? sim_current->member : 0;
     task->why = "starts";
-    task->deadline_us = SIM_NEVER;
     task->run = run;
     task->arg = arg;
     task->is_detached = detached;
     task->fibre = sim_fibre_new(task_main, task, stack_size);
+    task->place = task_count;
     tasks[task_count++] = task;
+    set_wait(task, NULL, SIM_NEVER);
     list(task);
     return task;
 }
@@ -332,14 +342,15 @@ void sim_task_free(struct sim_task *task)
 _Noreturn void sim_task_end(void *result)
 {
     struct sim_task *self = sim_current;
-    size_t i = 0;
+    size_t last = --task_count;
 
     self->result = result;
     self->state = SIM_TASK_ENDED;
     unlist(self);
-    while (tasks[i] != self)
-        i++;
-    tasks[i] = tasks[--task_count];
+    tasks[self->place] = tasks[last];
+    objects[self->place] = objects[last];
+    deadlines_us[self->place] = deadlines_us[last];
+    tasks[self->place]->place = self->place;
     sim_wake_all(self);
     ended = self;
     go_on();
@@ -369,9 +380,29 @@ void sim_end_later(enum sim_end end, int64_t after_us)
     planned_points = rng_below(&sim->schedule, END_POINTS_MAX);
 }
 
+/* What was written for a name comes before it: where that is not so, only a loss between the two
+ * tells, and few ends that are drawn by time alone come there. */
+void sim_end_at_rename(enum sim_end end, int64_t after_us)
+{
+    sim_end_later(end, after_us);
+    if (planned_us == SIM_NEVER)
+        return;
+    rename_us = planned_us;
+    planned_us += RENAME_WAIT_US;
+    planned_points = 0;
+}
+
+void sim_has_renamed(void)
+{
+    if (sim->now_us < rename_us)
+        return;
+    rename_us = SIM_NEVER;
+    planned_us = sim->now_us + (int64_t)rng_below(&sim->schedule, RENAME_US_MAX);
+}
+
 void sim_end_never(void)
 {
-    planned_us = SIM_NEVER;
+    planned_us = rename_us = SIM_NEVER;
 }
 
 static size_t describe(const struct sim_task *task, char *text, size_t size)

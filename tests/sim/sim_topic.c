@@ -161,6 +161,14 @@ static int sim_range(struct topics *topics, const char *name, uint32_t partition
               : tell(topics, topic_range(inner_of(topics), name, partition, first, end, err), err);
 }
 
+static int sim_trim(struct topics *topics, const char *name, uint32_t partition, uint64_t before,
+                    struct err *err)
+{
+    int rc = arrive(topics, err);
+
+    return rc ? rc : tell(topics, topic_trim(inner_of(topics), name, partition, before, err), err);
+}
+
 static int sim_lag(struct topics *topics, const char *group, const char *name, uint32_t partition,
                    struct topic_lag *lag, struct err *err)
 {
@@ -390,6 +398,7 @@ const struct topics_ops sim_topics_ops = {
     .flush = sim_flush,
     .read = sim_read,
     .range = sim_range,
+    .trim = sim_trim,
     .lag = sim_lag,
     .housekeep = sim_housekeep,
     .consumer_open = sim_consumer_open,

@@ -18,10 +18,14 @@
 enum {
     SECONDS = 60,
     LIFE_COUNT_MAX = 5,
-    STEP_US =
-        SECOND_US, /* between two of one of the crowd: a minute costs what they do, not time */
+    END_US_MAX = 10 * SECOND_US,   /* an end that waits for a rename comes within this */
+    CLOCK_REST_US = 6 * SECOND_US, /* what has ended is not shown any more then */
+    SPOILT_SHARE = 6,              /* of so many seeds one has a disk that fails */
+    SPELL_US_MAX = 5 * SECOND_US,
+    IO_ERROR_RATE = 20000, /* of a million calls */
     TEXT_SIZE = 4096,
 };
+#define DAY_US (INT64_C(86400) * SECOND_US)
 
 struct plan {
     unsigned life_count;
@@ -95,6 +99,63 @@ static void open_world(struct world *world, struct model *model)
         model_fail(model, NULL, "the first catalogue: %s", err.text);
 }
 
+/* Between two steps of one of the crowd: a seed costs what they do, not the time. Some seeds are
+ * dense, so that things meet; most are not, and there are the more of them. */
+static int64_t draw_pace(uint64_t seed)
+{
+    static const unsigned paces[] = {1, 3, 4, 5};
+    struct rng rng = draw_for(seed, 0, 1003);
+
+    return paces[draw_below(&rng, 4)] * (int64_t)SECOND_US;
+}
+
+/* In some seeds the clock is set forward between lives, by days: offers expire. 0: not in this. */
+static int64_t draw_clock(uint64_t seed)
+{
+    struct rng rng = draw_for(seed, 0, 1002);
+
+    if (!draw_chance(&rng, 200) || !sim_has("clock"))
+        return 0;
+    return DAY_US / 2 + (int64_t)rng_below(&rng, 2 * DAY_US);
+}
+
+/* Who has no answer yet asks before: after days nobody remembers his idempotency key. */
+static void set_clock_forward(struct world *world, struct model *model)
+{
+    rest_resolve(world, model);
+    model->wall_ahead_us += model->wall_step_us;
+    sim_member_set_wall(sim_member_current(), model->wall_ahead_us);
+    sim_trace("the clock is set forward");
+    pause_us(CLOCK_REST_US);
+}
+
+/* The disk fails, or is full, for a while, or up to the life's end: what was asked for meanwhile
+ * has happened or not. */
+static void spoil_disk(struct plan *plan)
+{
+    struct sim_faults *faults = sim_faults();
+    int64_t spell_us = (int64_t)sim_below(SPELL_US_MAX);
+    int64_t before_us = plan->duration_us - spell_us;
+    bool lasts = sim_below(2);
+
+    if (before_us > 0 && !lasts)
+        before_us = (int64_t)sim_below((uint64_t)before_us);
+    if (before_us < 0)
+        before_us = 0;
+    pause_us(before_us);
+    if (sim_below(2))
+        faults->io_error = IO_ERROR_RATE;
+    else
+        sim_disk_full(true);
+    plan->duration_us -= before_us;
+    if (lasts || plan->duration_us < spell_us)
+        return;
+    pause_us(spell_us);
+    faults->io_error = 0;
+    sim_disk_full(false);
+    plan->duration_us -= spell_us;
+}
+
 static void live(void *shared, unsigned life)
 {
     struct plan plan = draw_plan(sim_seed(), life);
@@ -103,19 +164,28 @@ static void live(void *shared, unsigned life)
     struct world world;
     struct crowd crowd;
     uint64_t way = sim_below(10);
+    bool is_cut_short = !is_last && way < 8;
 
     log_setup(LOG_FORMAT_HUMAN, LOG_LEVEL_WARN, STDERR_FILENO);
     if (life == 0) {
         model->seed = sim_seed();
         model->start_us = now_mono_us();
+        model->wall_step_us = draw_clock(sim_seed());
     }
+    sim_member_set_wall(sim_member_current(), model->wall_ahead_us);
     model_begin_life(model);
     open_world(&world, model);
     sim_trace("the world is open");
-    if (!is_last && way < 8)
-        sim_end_later(way < 4 ? SIM_END_POWER : SIM_END_KILL, plan.duration_us);
-    crowd_start(&crowd, &world, model, STEP_US);
-    pause_us(plan.duration_us);
+    if (life && model->wall_step_us)
+        set_clock_forward(&world, model);
+    if (is_cut_short && way < 4)
+        sim_end_at_rename(SIM_END_POWER, plan.duration_us);
+    else if (is_cut_short)
+        sim_end_later(way < 6 ? SIM_END_POWER : SIM_END_KILL, plan.duration_us);
+    crowd_start(&crowd, &world, model, draw_pace(sim_seed()));
+    if (sim_seed() % SPOILT_SHARE == 0 && sim_has("bad-disk"))
+        spoil_disk(&plan);
+    pause_us(plan.duration_us + (is_cut_short ? END_US_MAX : 0));
     crowd_stop(&crowd);
     sim_end_never();
     if (is_last) {

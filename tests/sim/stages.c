@@ -12,6 +12,10 @@
 
 /* A day of a shop: nothing that was deleted is forgotten within a run. */
 #define LIFE_US (INT64_C(86400) * SECOND_US)
+/* Documents are poured again all the time, and searchers that were down find their topics trimmed.
+ */
+#define TRIM_DELAY_US (2 * SECOND_US)
+enum { SLACK_COUNT = 20 };
 enum { TRY_COUNT = 5, INDEXER_COUNT = 2, CHECKPOINT_S = 5, ASK_COUNT = 4, ASK_QUEUE_MAX = 64 };
 
 static struct catalog *give_catalog(void *arg)
@@ -94,6 +98,8 @@ static int start_registry(struct stages *stages, struct err *err)
                                                  .rules = {.try_count = TRY_COUNT,
                                                            .main_weight = 9,
                                                            .backfill_weight = 1,
+                                                           .slack_count = SLACK_COUNT,
+                                                           .trim_delay_us = TRIM_DELAY_US,
                                                            .numbers = {.ttl_us = LIFE_US}}};
     rc = document_inbox_start(&stages->receiver, stages->topics, &stages->inbox, err);
     if (!rc)

@@ -23,13 +23,11 @@ enum {
 
 /* ---- overlay ---- */
 
-struct overlay *overlay_new(uint32_t value_count_max)
+struct overlay *overlay_new(void)
 {
-    uint32_t chunks = (value_count_max + HEAD_CHUNK_SIZE - 1) / HEAD_CHUNK_SIZE;
-    struct overlay *overlay = mem_zero(sizeof(*overlay) + chunks * sizeof(overlay->heads[0]));
+    struct overlay *overlay = mem_zero(sizeof(*overlay));
 
     object_begin(overlay, OVERLAY_MAGIC);
-    overlay->head_chunk_count = chunks;
     return overlay;
 }
 
@@ -42,7 +40,7 @@ void overlay_free(struct overlay *overlay)
     object_check(overlay, OVERLAY_MAGIC);
     for (i = 0; i < OVERLAY_CHUNK_COUNT; i++)
         free(atomic_load(&overlay->chunks[i]));
-    for (i = 0; i < overlay->head_chunk_count; i++)
+    for (i = 0; i < HEAD_STEP_COUNT; i++)
         free((void *)atomic_load(&overlay->heads[i]));
     object_end(overlay, OVERLAY_MAGIC);
     free(overlay);
@@ -58,27 +56,38 @@ const struct overlay_entry *overlay_entry(const struct overlay *overlay, uint32_
 
 uint32_t overlay_head(const struct overlay *overlay, uint32_t ordinal)
 {
+    struct ladder_place place = ladder_place(ordinal, HEAD_SHIFT);
+    _Atomic uint32_t *heads = NULL;
+
+    if (place.step < HEAD_STEP_COUNT)
+        heads = atomic_load_explicit(&overlay->heads[place.step], memory_order_acquire);
+    return heads ? atomic_load_explicit(&heads[place.at], memory_order_acquire) : 0;
+}
+
+/* The newest entry of the ordinal. */
+static _Atomic uint32_t *need_head(struct overlay *overlay, uint32_t ordinal)
+{
+    struct ladder_place place = ladder_place(ordinal, HEAD_SHIFT);
     _Atomic uint32_t *heads;
 
-    if (ordinal >> HEAD_CHUNK_SHIFT >= overlay->head_chunk_count)
-        return 0;
-    heads =
-        atomic_load_explicit(&overlay->heads[ordinal >> HEAD_CHUNK_SHIFT], memory_order_acquire);
-    return heads
-               ? atomic_load_explicit(&heads[ordinal & (HEAD_CHUNK_SIZE - 1)], memory_order_acquire)
-               : 0;
+    assert(place.step < HEAD_STEP_COUNT);
+    heads = atomic_load_explicit(&overlay->heads[place.step], memory_order_relaxed);
+    if (!heads) {
+        heads = mem_array(ladder_step_size(place.step, HEAD_SHIFT), sizeof(heads[0]));
+        atomic_store_explicit(&overlay->heads[place.step], heads, memory_order_release);
+    }
+    return heads + place.at;
 }
 
 void overlay_add(struct overlay *overlay, uint32_t ordinal, docid id, int64_t key)
 {
     uint32_t count = atomic_load_explicit(&overlay->count, memory_order_relaxed);
     uint32_t chunk = count >> OVERLAY_CHUNK_SHIFT;
-    uint32_t head_chunk = ordinal >> HEAD_CHUNK_SHIFT;
-    _Atomic uint32_t *heads;
+    _Atomic uint32_t *head;
     struct overlay_entry *entries;
 
     object_check(overlay, OVERLAY_MAGIC);
-    if (chunk == OVERLAY_CHUNK_COUNT || head_chunk >= overlay->head_chunk_count) {
+    if (chunk == OVERLAY_CHUNK_COUNT) {
         atomic_store_explicit(&overlay->full, true, memory_order_release);
         overlay->dropped = true;
         return;
@@ -87,19 +96,14 @@ void overlay_add(struct overlay *overlay, uint32_t ordinal, docid id, int64_t ke
         atomic_store_explicit(&overlay->chunks[chunk],
                               mem_array(OVERLAY_CHUNK_SIZE, sizeof(struct overlay_entry)),
                               memory_order_release);
-    heads = atomic_load_explicit(&overlay->heads[head_chunk], memory_order_relaxed);
-    if (!heads) {
-        heads = mem_array(HEAD_CHUNK_SIZE, sizeof(heads[0]));
-        atomic_store_explicit(&overlay->heads[head_chunk], heads, memory_order_release);
-    }
-    heads += ordinal & (HEAD_CHUNK_SIZE - 1);
+    head = need_head(overlay, ordinal);
     entries = atomic_load_explicit(&overlay->chunks[chunk], memory_order_relaxed);
     entries[count & (OVERLAY_CHUNK_SIZE - 1)] = (struct overlay_entry){
         .id = id,
-        .previous = atomic_load_explicit(heads, memory_order_relaxed),
+        .previous = atomic_load_explicit(head, memory_order_relaxed),
         .key = key,
     };
-    atomic_store_explicit(heads, count + 1, memory_order_release);
+    atomic_store_explicit(head, count + 1, memory_order_release);
     atomic_store_explicit(&overlay->count, count + 1, memory_order_release);
 }
 
@@ -290,15 +294,11 @@ int attribute_set_new(struct columns *columns, struct epoch *epoch, uint16_t fie
     set->field = field_id;
     set->kind = kind;
     set->cell_size = cell_size;
-    set->value_count_max = kind == SET_RANGES            ? SET_BUCKET_COUNT
-                           : kind == SET_CELLS           ? CELL_COUNT_MAX
-                           : field_has_dictionary(field) ? field->value_count_max
-                                                         : 2;
     if (kind == SET_CELLS)
         set->cells = dictionary_new(epoch, field->name, CELL_COUNT_MAX);
     state->base = mem_zero(sizeof(*state->base));
     state->base->firsts = mem_array(1, sizeof(state->base->firsts[0]));
-    state->overlay = overlay_new(set->value_count_max);
+    state->overlay = overlay_new();
     /* what documents have already is not in it: a scan must come before it can say */
     atomic_init(&state->overlay->full, columns_window_count(columns) > 0);
     atomic_store_explicit(&set->state, state, memory_order_release);
@@ -369,7 +369,7 @@ void attribute_set_begin(struct attribute_set *set)
         object_begin(state, SET_STATE_MAGIC);
         state->base = mem_zero(sizeof(*state->base));
         state->base->firsts = mem_array(1, sizeof(state->base->firsts[0]));
-        state->overlay = overlay_new(set->value_count_max);
+        state->overlay = overlay_new();
         atomic_init(&state->overlay->full, true);
         epoch_publish(set->epoch, &set->state, state, state_free);
     }
@@ -387,7 +387,7 @@ void attribute_set_commit(struct attribute_set *set)
     object_check(set, ATTRIBUTE_SET_MAGIC);
     assert(set->scanned);
     state->base = set->scanned;
-    state->overlay = overlay_new(set->value_count_max);
+    state->overlay = overlay_new();
     set->scanned = NULL;
     atomic_init(&state->overlay->full, set->cells_full || old->overlay->dropped);
     state->overlay->dropped = old->overlay->dropped;

@@ -2,31 +2,35 @@
 /*
  * dictionary.c - see dictionary.h.
  *
- * Entries lie in chunks that never move; a hash table of ordinals finds them. The table is at most
- * half full; the writer makes a bigger one, publishes it and retires the old.
+ * Entries lie in steps that never move (ladder.h); a hash table of ordinals finds them. The table
+ * is at most half full; the writer makes a bigger one, publishes it and retires the old.
  */
 #include "index/columns/dictionary.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/object.h"
 #include "index/bounds.h"
+#include "index/columns/ladder.h"
 
-enum { CHUNK_SHIFT = 8, CHUNK_SIZE = 1 << CHUNK_SHIFT, FIRST_TABLE_SIZE = 32 };
+enum {
+    STEP_SHIFT = 8, /* of the first: most attributes have fewer values */
+    STEP_SIZE = 1 << STEP_SHIFT,
+    STEP_COUNT = LADDER_STEP_COUNT(KEYWORD_COUNT_SHIFT, STEP_SHIFT),
+    FIRST_TABLE_SIZE = 32,
+};
 
 struct entry {
     const uint8_t *data; /* in the arena */
     uint32_t size;
     uint32_t hash;
-};
-
-struct chunk {
-    struct entry entries[CHUNK_SIZE];
 };
 
 struct table {
@@ -44,7 +48,9 @@ struct dictionary {
     uint32_t count_max;
     _Atomic uint32_t count;
     _Atomic(void *) table;
-    _Atomic(struct chunk *) *chunks; /* owned */
+    _Atomic(struct entry *) steps[STEP_COUNT]; /* owned */
+    pthread_mutex_t order_lock;                /* of who makes an order */
+    _Atomic(void *) order; /* struct dictionary_order; NULL: none was asked for */
 };
 
 static struct table *table_new(uint32_t size)
@@ -61,6 +67,18 @@ static void free_table(void *table, uint64_t part)
     free(table);
 }
 
+static void free_order(void *thing, uint64_t part)
+{
+    struct dictionary_order *order = thing;
+
+    (void)part;
+    if (!order)
+        return;
+    free(order->ranks);
+    free(order->ordinals);
+    free(order);
+}
+
 struct dictionary *dictionary_new(struct epoch *epoch, const char *name, uint32_t count_max)
 {
     struct dictionary *dictionary = mem_zero(sizeof(*dictionary));
@@ -71,9 +89,8 @@ struct dictionary *dictionary_new(struct epoch *epoch, const char *name, uint32_
     dictionary->name = mem_strdup(name);
     dictionary->arena = arena_new();
     dictionary->count_max = count_max;
-    dictionary->chunks =
-        mem_array((count_max + CHUNK_SIZE - 1) / CHUNK_SIZE, sizeof(dictionary->chunks[0]));
     atomic_init(&dictionary->table, table_new(FIRST_TABLE_SIZE));
+    pthread_mutex_init(&dictionary->order_lock, NULL);
     return dictionary;
 }
 
@@ -84,10 +101,11 @@ void dictionary_free(struct dictionary *dictionary)
     if (!dictionary)
         return;
     object_check(dictionary, DICTIONARY_MAGIC);
-    for (i = 0; i < (dictionary->count_max + CHUNK_SIZE - 1) / CHUNK_SIZE; i++)
-        free(atomic_load(&dictionary->chunks[i]));
+    for (i = 0; i < STEP_COUNT; i++)
+        free(atomic_load(&dictionary->steps[i]));
     free(atomic_load(&dictionary->table));
-    free((void *)dictionary->chunks);
+    free_order(atomic_load(&dictionary->order), 0);
+    pthread_mutex_destroy(&dictionary->order_lock);
     arena_free(dictionary->arena);
     free(dictionary->name);
     object_end(dictionary, DICTIONARY_MAGIC);
@@ -96,10 +114,9 @@ void dictionary_free(struct dictionary *dictionary)
 
 static struct entry *entry_of(const struct dictionary *dictionary, uint32_t ordinal)
 {
-    struct chunk *chunk =
-        atomic_load_explicit(&dictionary->chunks[ordinal >> CHUNK_SHIFT], memory_order_acquire);
+    struct ladder_place place = ladder_place(ordinal, STEP_SHIFT);
 
-    return &chunk->entries[ordinal & (CHUNK_SIZE - 1)];
+    return atomic_load_explicit(&dictionary->steps[place.step], memory_order_acquire) + place.at;
 }
 
 /* The slot that holds the value or, free, would hold it. */
@@ -150,6 +167,18 @@ static void grow(struct dictionary *dictionary, uint32_t count)
     epoch_publish(dictionary->epoch, &dictionary->table, table, free_table);
 }
 
+static void need_step(struct dictionary *dictionary, uint32_t ordinal)
+{
+    struct ladder_place place = ladder_place(ordinal, STEP_SHIFT);
+
+    assert(place.step < STEP_COUNT);
+    if (place.at == 0)
+        atomic_store_explicit(
+            &dictionary->steps[place.step],
+            mem_array(ladder_step_size(place.step, STEP_SHIFT), sizeof(struct entry)),
+            memory_order_release);
+}
+
 int dictionary_add(struct dictionary *dictionary, struct bytes value, uint32_t *ordinal,
                    struct err *err)
 {
@@ -175,9 +204,7 @@ int dictionary_add(struct dictionary *dictionary, struct bytes value, uint32_t *
                        "limit in a new epoch, or make it a text field",
                        dictionary->name, count);
     grow(dictionary, count);
-    if (!(count & (CHUNK_SIZE - 1)))
-        atomic_store_explicit(&dictionary->chunks[count >> CHUNK_SHIFT],
-                              mem_zero(sizeof(struct chunk)), memory_order_release);
+    need_step(dictionary, count);
     copy = arena_copy(dictionary->arena, value);
     *entry_of(dictionary, count) =
         (struct entry){.data = copy.data, .size = (uint32_t)copy.size, .hash = hash};
@@ -228,12 +255,78 @@ uint32_t dictionary_subtree(const struct dictionary *dictionary, struct bytes pa
     return found;
 }
 
+/* ---- the order of names ---- */
+
+struct named_ordinal {
+    struct bytes name;
+    uint32_t ordinal;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    return bytes_compare(((const struct named_ordinal *)a)->name,
+                         ((const struct named_ordinal *)b)->name);
+}
+
+/* The values that came since the old order (NULL: all), sorted, are merged with it. */
+static struct dictionary_order *make_order(const struct dictionary *dictionary,
+                                           const struct dictionary_order *old, uint32_t count)
+{
+    struct dictionary_order *order = mem_zero(sizeof(*order));
+    uint32_t known = old ? old->count : 0;
+    uint32_t new_count = count - known;
+    struct named_ordinal *news = mem_array((size_t)new_count + 1, sizeof(*news));
+    uint32_t at = 0;
+
+    order->count = count;
+    order->ranks = mem_array((size_t)count + 1, sizeof(*order->ranks));
+    order->ordinals = mem_array((size_t)count + 1, sizeof(*order->ordinals));
+    for (uint32_t i = 0; i < new_count; i++)
+        news[i] = (struct named_ordinal){dictionary_name(dictionary, known + i), known + i};
+    qsort(news, new_count, sizeof(*news), compare_names);
+    for (uint32_t i = 0; i < new_count; i++) {
+        while (at < known &&
+               bytes_compare(dictionary_name(dictionary, old->ordinals[at]), news[i].name) < 0) {
+            order->ordinals[at + i] = old->ordinals[at];
+            at++;
+        }
+        order->ordinals[at + i] = news[i].ordinal;
+    }
+    if (at < known)
+        memcpy(order->ordinals + at + new_count, old->ordinals + at,
+               (known - at) * sizeof(*order->ordinals));
+    for (uint32_t i = 0; i < count; i++)
+        order->ranks[order->ordinals[i]] = i;
+    free(news);
+    return order;
+}
+
+const struct dictionary_order *dictionary_order(struct dictionary *dictionary)
+{
+    uint32_t count = dictionary_count(dictionary);
+    struct dictionary_order *order = atomic_load_explicit(&dictionary->order, memory_order_acquire);
+
+    if (order && order->count >= count)
+        return order;
+    pthread_mutex_lock(&dictionary->order_lock);
+    order = atomic_load_explicit(&dictionary->order, memory_order_acquire);
+    if (!order || order->count < count) {
+        order = make_order(dictionary, order, count);
+        epoch_publish(dictionary->epoch, &dictionary->order, order, free_order);
+    }
+    pthread_mutex_unlock(&dictionary->order_lock);
+    return order;
+}
+
 uint64_t dictionary_size(const struct dictionary *dictionary)
 {
     const struct table *table = atomic_load_explicit(&dictionary->table, memory_order_relaxed);
+    const struct dictionary_order *order =
+        atomic_load_explicit(&dictionary->order, memory_order_acquire);
     uint64_t count = dictionary_count(dictionary);
 
     object_check(dictionary, DICTIONARY_MAGIC);
-    return arena_size(dictionary->arena) + (table->mask + 1) * sizeof(table->slots[0]) +
-           (count + CHUNK_SIZE - 1) / CHUNK_SIZE * sizeof(struct chunk);
+    return (order ? order->count * 2 * sizeof(order->ranks[0]) : 0) +
+           arena_size(dictionary->arena) + (table->mask + 1) * sizeof(table->slots[0]) +
+           (count + STEP_SIZE - 1) / STEP_SIZE * STEP_SIZE * sizeof(struct entry);
 }

@@ -5,7 +5,8 @@
  * The first value is ordinal 0, the next 1, …; nothing is renumbered or taken out, so columns and
  * sets hold ordinals only. A dictionary is born with the most values it will hold.
  *
- * Threads: one writer adds; readers find and name without locks, inside an epoch.
+ * Threads: one writer adds; readers find and name without locks, inside an epoch. Who needs a new
+ * order of names makes it under a lock.
  */
 #ifndef TORG_INDEX_COLUMNS_DICTIONARY_H
 #define TORG_INDEX_COLUMNS_DICTIONARY_H
@@ -40,6 +41,17 @@ struct bytes dictionary_name(const struct dictionary *dictionary, uint32_t ordin
  * "cars" has "cars" and "cars/audi", not "carsharing". Returns how many. */
 uint32_t dictionary_subtree(const struct dictionary *dictionary, struct bytes path, uint64_t *bits,
                             uint32_t bit_count);
+
+/* The order of names. */
+struct dictionary_order {
+    uint32_t count;
+    uint32_t *ranks;    /* by ordinal */
+    uint32_t *ordinals; /* by rank */
+};
+
+/* Of all values that there are by now. The last one is kept, and values that came since are sorted
+ * into it: an attribute that is never asked for has none. Inside an epoch, valid until its end. */
+const struct dictionary_order *dictionary_order(struct dictionary *dictionary);
 
 uint64_t dictionary_size(const struct dictionary *dictionary); /* bytes of memory, writer only */
 

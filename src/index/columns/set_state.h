@@ -11,7 +11,9 @@
 #include <stdatomic.h>
 
 #include "base/object.h"
+#include "index/bounds.h"
 #include "index/columns/attribute_set.h"
+#include "index/columns/ladder.h"
 
 enum {
     SET_BUCKET_COUNT = 64,
@@ -20,8 +22,8 @@ enum {
     OVERLAY_CHUNK_SHIFT = 12,
     OVERLAY_CHUNK_SIZE = 1 << OVERLAY_CHUNK_SHIFT,
     OVERLAY_CHUNK_COUNT = 4096, /* 16 M changes; past it the set proposes everything */
-    HEAD_CHUNK_SHIFT = 10,
-    HEAD_CHUNK_SIZE = 1 << HEAD_CHUNK_SHIFT,
+    HEAD_SHIFT = 10,            /* of the first step of heads */
+    HEAD_STEP_COUNT = LADDER_STEP_COUNT(KEYWORD_COUNT_SHIFT, HEAD_SHIFT),
 };
 
 struct set_entry {
@@ -56,11 +58,10 @@ enum { OVERLAY_MAGIC = OBJECT_MAGIC('o', 'v', 'l', 'y') };
 struct overlay {
     uint32_t magic;
     _Atomic uint32_t count;
-    _Atomic bool full; /* propose everything */
-    bool dropped;      /* the writer's: an entry found no room */
-    uint32_t head_chunk_count;
+    _Atomic bool full;                                  /* propose everything */
+    bool dropped;                                       /* the writer's: an entry found no room */
+    _Atomic(_Atomic uint32_t *) heads[HEAD_STEP_COUNT]; /* by ordinal: ladder.h */
     _Atomic(struct overlay_entry *) chunks[OVERLAY_CHUNK_COUNT];
-    _Atomic(_Atomic uint32_t *) heads[];
 };
 
 enum { SET_STATE_MAGIC = OBJECT_MAGIC('s', 's', 't', 't') };
@@ -80,7 +81,6 @@ struct attribute_set {
     enum set_kind kind;
     uint16_t field;
     uint32_t cell_size;
-    uint32_t value_count_max;
     bool cells_known;         /* every cell that a document lies in is in `cells` ... */
     bool cells_full;          /* ... or there was no room: the set proposes everything for ever */
     struct dictionary *cells; /* owned; SET_CELLS: the cell's number as 4 bytes -> ordinal */
@@ -89,7 +89,7 @@ struct attribute_set {
     struct set_base *scanned; /* owned; between scan and commit */
 };
 
-struct overlay *overlay_new(uint32_t value_count_max);
+struct overlay *overlay_new(void);
 void overlay_free(struct overlay *overlay);
 void overlay_add(struct overlay *overlay, uint32_t ordinal, docid id, int64_t key);
 uint32_t overlay_head(const struct overlay *overlay, uint32_t ordinal);

@@ -14,17 +14,13 @@
 #define TORG_INDEX_POSTINGS_TEXT_SEGMENT_WRITER_H
 
 #include "index/postings/postings.h"
+#include "index/postings/text_norms.h"
 #include "index/postings/text_segment.h"
-
-/* The weight of one occurrence in a field of so coded a length, at the epoch's averages. Bounds
- * of blocks are made of it, so it is the same for all segments of an epoch. */
-struct text_norms {
-    float of_length[SEGMENT_FIELD_COUNT][256];
-};
 
 struct text_segment_writer;
 
-/* path NULL: an image in memory. info's first five fields are used; norms is borrowed. */
+/* path NULL: an image in memory. info's first five fields are used; norms is borrowed:
+ * bounds of blocks are made by it, so it is the same for all segments of a shard. */
 struct text_segment_writer *text_segment_writer_new(const struct text_segment_info *info,
                                                     const struct text_norms *norms,
                                                     const char *path);

@@ -25,23 +25,9 @@ struct shard_reader {
     uint64_t pass;           /* of shard_hold */
 };
 
-/* Words of a title, a description and what else offers have. */
+/* Words of a title, a description and what else offers have: for bounds, not for scores. */
 static const float usual_lengths[SEGMENT_FIELD_COUNT] = {6, 50, 10, 10};
-static const float norm_b = 0.75F; /* as Lucene and Tantivy have it */
-
-static void make_norms(struct shard *shard)
-{
-    unsigned field;
-    unsigned code;
-
-    for (field = 0; field < SEGMENT_FIELD_COUNT; field++) {
-        for (code = 0; code < 256; code++)
-            shard->norms.of_length[field][code] =
-                1 /
-                (1 - norm_b +
-                 norm_b * (float)doc_length_value((uint8_t)code) / shard->average_lengths[field]);
-    }
-}
+_Static_assert((int)SEGMENT_FIELD_COUNT == (int)TEXT_NORM_FIELD_COUNT, "slots of text");
 
 /* Those of a shard that was loaded are there already. */
 static int add_state_fields(struct shard *shard, struct err *err)
@@ -114,7 +100,7 @@ int shard_open(const struct shard_options *options, struct shard **out, struct e
     if (!rc)
         rc = epoch_join(shard->epoch, &shard->work_slot, err);
     if (!rc) {
-        make_norms(shard);
+        text_norms_make(&shard->bound_norms, shard->average_lengths);
         shard_rotate(shard);
         shard_show(shard);
         rc = shard_background_start(shard, err);

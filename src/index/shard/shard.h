@@ -29,8 +29,9 @@ struct shard_options {
     const struct clock *clock; /* NULL: the system's; borrowed */
     uint64_t epoch;
     uint32_t place[4]; /* T, S, V, G */
-    /* Average lengths of the text fields, frozen for the epoch; 0: a usual one. Of a shard that
-     * exists they are its own. */
+    /* Average lengths of the text fields that bounds of blocks are made with, frozen for the shard;
+     * 0: a usual one. The nearer to what is measured, the tighter. Of a shard that exists they are
+     * its own. */
     float average_lengths[SEGMENT_FIELD_COUNT];
     bool background; /* a thread for freezing, merging, sets and checkpoints */
     /* To look at what is there, whatever its epoch and place: nothing is written or changed, and it

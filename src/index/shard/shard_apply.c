@@ -146,6 +146,22 @@ static void join_changes(struct shard *shard, struct pending_doc *doc, const str
     doc->change_count = count;
 }
 
+/* was_there: it is in the sums with what it had. */
+static void set_lengths(struct shard *shard, docid id, bool was_there, uint32_t lengths)
+{
+    if (was_there)
+        text_lengths_take(&shard->text_lengths,
+                          doc_lengths_get(shard->lengths, DOC_LENGTH_ALL, id));
+    doc_lengths_set(shard->lengths, id, lengths);
+    text_lengths_add(&shard->text_lengths, lengths);
+}
+
+/* A reader of before may still score it, so that its lengths stay. */
+static void forget_lengths(struct shard *shard, docid id)
+{
+    text_lengths_take(&shard->text_lengths, doc_lengths_get(shard->lengths, DOC_LENGTH_ALL, id));
+}
+
 static void settle_put(struct shard *shard, const struct pending_doc *doc)
 {
     const struct column_change state[STATE_FIELD_COUNT] = {
@@ -165,7 +181,7 @@ static void settle_put(struct shard *shard, const struct pending_doc *doc)
     (void)rc;
     drop_record(shard, doc->id);
     set_state(shard, doc->id, state, STATE_FIELD_COUNT);
-    doc_lengths_set(shard->lengths, doc->id, doc->lengths);
+    set_lengths(shard, doc->id, true, doc->lengths); /* what is pending was shown */
 }
 
 static void remove_values(struct shard *shard, docid id)
@@ -184,10 +200,12 @@ void shard_settle(struct shard *shard)
         const struct pending_doc *doc = pending_at(shard->pending, i);
 
         begin_change(shard, doc->id, true);
-        if (doc->is_removed)
+        if (doc->is_removed) {
+            forget_lengths(shard, doc->id);
             remove_values(shard, doc->id);
-        else
+        } else {
             settle_put(shard, doc);
+        }
         end_change(shard);
     }
     pending_clear(shard->pending);
@@ -231,7 +249,7 @@ static int put_now(struct shard *shard, docid id, const struct column_change *st
     if (!rc) {
         drop_record(shard, id);
         set_state(shard, id, state, STATE_FIELD_COUNT);
-        doc_lengths_set(shard->lengths, id, lengths);
+        set_lengths(shard, id, live_draft_has(shard->alive, id), lengths);
     }
     end_change(shard);
     if (rc)
@@ -441,6 +459,8 @@ static bool remove_locked(struct shard *shard, docid id)
         pending_anew(shard, id)->is_removed = true;
     } else {
         begin_change(shard, id, true);
+        if (was_there)
+            forget_lengths(shard, id);
         remove_values(shard, id);
         end_change(shard);
     }

@@ -126,6 +126,7 @@ static int load_window(struct shard *shard, struct part *part, uint32_t window,
 
     for (i = 0; i < count; i++, lengths += SEGMENT_FIELD_COUNT) {
         docid id = window_first(window) + list[i];
+        uint32_t packed;
 
         if (!live_draft_has(part->live, id))
             continue;
@@ -134,9 +135,10 @@ static int load_window(struct shard *shard, struct part *part, uint32_t window,
                            part->segment->name, id);
         owners_set(shard->owners, id, part->slot);
         live_put(shard->alive, id, true);
-        doc_lengths_set(shard->lengths, id,
-                        (uint32_t)lengths[0] | (uint32_t)lengths[1] << 8 |
-                            (uint32_t)lengths[2] << 16 | (uint32_t)lengths[3] << 24);
+        packed = (uint32_t)lengths[0] | (uint32_t)lengths[1] << 8 | (uint32_t)lengths[2] << 16 |
+                 (uint32_t)lengths[3] << 24;
+        doc_lengths_set(shard->lengths, id, packed);
+        text_lengths_add(&shard->text_lengths, packed);
     }
     if (window >= shard->window_count)
         shard->window_count = window + 1;

@@ -119,8 +119,8 @@ static int hash_part(struct hasher *hasher, const struct part *part, struct err 
     int rc = 0;
 
     if (part->buffer)
-        rc = text_buffer_freeze(part->buffer, part->mark, &info, &hasher->shard->norms, NULL, &made,
-                                err);
+        rc = text_buffer_freeze(part->buffer, part->mark, &info, &hasher->shard->bound_norms, NULL,
+                                &made, err);
     hasher->part = part;
     hasher->segment = made ? made : part->segment;
     while (!rc) {

@@ -167,6 +167,23 @@ static void free_snapshot(void *thing, uint64_t unused)
     free(snapshot);
 }
 
+/* Whoever has the same documents scores by the same averages. */
+static void measure_lengths(const struct shard *shard, const struct snapshot *before,
+                            struct snapshot *snapshot)
+{
+    float averages[SEGMENT_FIELD_COUNT];
+
+    snapshot->text_lengths = shard->text_lengths;
+    snapshot->bound_averages = shard->average_lengths;
+    if (before &&
+        memcmp(&before->text_lengths, &shard->text_lengths, sizeof(shard->text_lengths)) == 0) {
+        snapshot->norms = before->norms;
+        return;
+    }
+    text_lengths_averages(&shard->text_lengths, averages);
+    text_norms_make(&snapshot->norms, averages);
+}
+
 void shard_show(struct shard *shard)
 {
     const struct snapshot *before = atomic_load_explicit(&shard->snapshot, memory_order_relaxed);
@@ -185,7 +202,7 @@ void shard_show(struct shard *shard)
     snapshot->lexicon = shard->lexicon;
     snapshot->columns = shard->columns;
     snapshot->lengths = shard->lengths;
-    snapshot->norms = &shard->norms;
+    measure_lengths(shard, before, snapshot);
     snapshot->sets = shard->sets;
     snapshot->set_count = shard->set_count;
     add_parts(shard, snapshot);

@@ -22,6 +22,7 @@
 #include "base/object.h"
 #include "base/task.h"
 #include "index/bounds.h"
+#include "index/postings/text_norms.h"
 #include "index/shard/gate.h"
 #include "index/shard/owners.h"
 #include "index/shard/pending.h"
@@ -71,9 +72,10 @@ struct shard {
     struct recent *recent;
     _Atomic uint64_t change_number; /* of the last change of columns that is done */
     struct gate gate;               /* queries that run once more keep publications out */
-    struct text_norms norms;
-    float average_lengths[SEGMENT_FIELD_COUNT];
-    _Atomic(void *) snapshot; /* struct snapshot; readers find it without a lock */
+    struct text_norms bound_norms;  /* of bounds of blocks, ... */
+    float average_lengths[SEGMENT_FIELD_COUNT]; /* ... by these, frozen for the shard */
+    struct text_lengths text_lengths; /* of all documents that live and are settled; under lock */
+    _Atomic(void *) snapshot;         /* struct snapshot; readers find it without a lock */
     _Atomic bool is_serving;
 
     pthread_mutex_t turn; /* held while waiting for lock: who comes first gets it first */

@@ -129,7 +129,8 @@ int shard_freeze(struct shard *shard, const struct part *until, bool *did, struc
     if (!part)
         return 0;
     *did = true;
-    rc = text_buffer_freeze(part->buffer, part->mark, &info, &shard->norms, NULL, &segment, err);
+    rc = text_buffer_freeze(part->buffer, part->mark, &info, &shard->bound_norms, NULL, &segment,
+                            err);
     shard_lock(shard);
     if (rc)
         part->is_busy = false;
@@ -282,7 +283,7 @@ static int run_merge(struct shard *shard, struct merge_work *work,
 {
     struct merge_input inputs[MERGE_INPUT_MAX];
     struct merge_options options = {
-        .info = *info, .norms = &shard->norms, .pause = shard_pause, .context = shard};
+        .info = *info, .norms = &shard->bound_norms, .pause = shard_pause, .context = shard};
     char path[SHARD_PATH_SIZE];
     uint64_t doc_count = 0;
     uint32_t i;

@@ -20,6 +20,7 @@
 #include "index/columns/columns.h"
 #include "index/postings/doc_lengths.h"
 #include "index/postings/text_buffer.h"
+#include "index/postings/text_norms.h"
 #include "index/postings/text_segment.h"
 #include "index/schema.h"
 #include "index/shard/live.h"
@@ -55,7 +56,9 @@ struct snapshot {
     const struct lexicon *lexicon;
     const struct columns *columns;
     const struct doc_lengths *lengths;
-    const struct text_norms *norms; /* of the epoch's frozen averages */
+    struct text_lengths text_lengths; /* of all that live ... */
+    struct text_norms norms;          /* ... and what follows from their averages */
+    const float *bound_averages;      /* that bounds of blocks were made with */
 
     struct attribute_set *const
         *sets; /* by field id: the value set, buckets or 5 km cells; or NULL */

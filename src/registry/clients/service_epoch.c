@@ -87,13 +87,14 @@ static int abandon_epoch(struct call *call, const ProtobufCMessage *message,
                                    request, call_arena(call), (Torg__V1__EpochStatus *)answer, err);
 }
 
+/* Who keeps states of stages, or looks at queues, may look at epochs too, and change none. */
 static const struct rpc_method methods[] = {
     {.name = "PlanEpoch", .unary = plan_epoch, .scope = "stages"},
-    {.name = "StartEpoch", .unary = start_epoch, .scope = "stages"},
+    {.name = "StartEpoch", .unary = start_epoch, .scope = "epochs"},
     {.name = "GetEpochs", .unary = get_epochs, .scope = "stages"},
-    {.name = "SwitchEpoch", .unary = switch_epoch, .scope = "stages"},
-    {.name = "RollbackEpoch", .unary = rollback_epoch, .scope = "stages"},
-    {.name = "AbandonEpoch", .unary = abandon_epoch, .scope = "stages"},
+    {.name = "SwitchEpoch", .unary = switch_epoch, .scope = "epochs"},
+    {.name = "RollbackEpoch", .unary = rollback_epoch, .scope = "epochs"},
+    {.name = "AbandonEpoch", .unary = abandon_epoch, .scope = "epochs"},
 };
 
 struct rpc_service epoch_service(struct epoch_desk *desk)

@@ -53,11 +53,12 @@ int backfill_find(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_
 {
     struct store_rows rows =
         store_select(tx,
-                     "SELECT hash, is_done, poured_count, refused_count, late_count, end_idx "
+                     "SELECT hash, is_done, poured_count, refused_count, late_count, end_idx, "
+                     "pour_no, is_whole, mark_ticket, mark_offset, whole_offset, whole_us "
                      "FROM registry_backfill WHERE client_id = $1 AND epoch = $2 AND shard = $3",
                      STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(epoch), STORE_V_INT(shard)));
 
-    *backfill = (struct backfill){0};
+    *backfill = (struct backfill){.is_whole = true, .mark_offset = -1};
     *found = store_next(&rows);
     if (*found)
         *backfill = (struct backfill){.hash = rows.columns[0].integer,
@@ -65,7 +66,13 @@ int backfill_find(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_
                                       .poured_count = rows.columns[2].integer,
                                       .refused_count = rows.columns[3].integer,
                                       .late_count = rows.columns[4].integer,
-                                      .end_idx = rows.columns[5].integer};
+                                      .end_idx = rows.columns[5].integer,
+                                      .pour_no = rows.columns[6].integer,
+                                      .is_whole = rows.columns[7].integer != 0,
+                                      .mark_ticket = (uint64_t)rows.columns[8].integer,
+                                      .mark_offset = rows.columns[9].integer,
+                                      .whole_offset = rows.columns[10].integer,
+                                      .whole_us = rows.columns[11].integer};
     return store_rows_end(&rows, err);
 }
 
@@ -100,4 +107,78 @@ int backfill_add_late(struct store_tx *tx, int64_t client_id, int64_t epoch, uin
                       STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(epoch), STORE_V_INT(shard),
                                  STORE_V_INT(count)),
                       NULL, err);
+}
+
+/* --- pours after the first --- */
+
+static int moved(const struct backfill_place *place, int64_t changed, struct err *err)
+{
+    return changed == 1 ? 0
+                        : err_set(err, ERR_STALE,
+                                  "the pour of epoch %" PRId64 ", shard %" PRIu32
+                                  " of client %" PRId64 " is not where it was",
+                                  place->epoch, place->shard, place->client_id);
+}
+
+/* What did not fit stays counted until the pour has counted it anew: whoever moves searches to the
+ * epoch meanwhile is told too many, never too few. */
+int backfill_begin_again(struct store_tx *tx, const struct backfill_place *place,
+                         const struct backfill *from, int64_t hash, struct err *err)
+{
+    int64_t changed = 0;
+    int rc = store_exec(tx,
+                        "UPDATE registry_backfill SET hash = $4, is_done = 0, poured_count = 0, "
+                        "late_count = late_count + is_whole * refused_count, "
+                        "late_before = CASE WHEN is_whole = 1 THEN late_count + refused_count "
+                        "ELSE late_before END, "
+                        "refused_count = 0, end_idx = 0, pour_no = pour_no + 1, is_whole = 0, "
+                        "mark_ticket = 0, mark_offset = -1 WHERE client_id = $1 AND epoch = $2 "
+                        "AND shard = $3 AND pour_no = $5",
+                        STORE_WITH(STORE_V_INT(place->client_id), STORE_V_INT(place->epoch),
+                                   STORE_V_INT(place->shard), STORE_V_INT(hash),
+                                   STORE_V_INT(from->pour_no)),
+                        &changed, err);
+
+    if (!rc && !changed && !from->pour_no) /* the client's first epoch has no row */
+        rc = store_exec(tx,
+                        "INSERT INTO registry_backfill (client_id, epoch, shard, hash, is_done, "
+                        "poured_count, refused_count, late_count, end_idx, pour_no, is_whole) "
+                        "VALUES ($1, $2, $3, $4, 0, 0, 0, 0, 0, 1, 0)",
+                        STORE_WITH(STORE_V_INT(place->client_id), STORE_V_INT(place->epoch),
+                                   STORE_V_INT(place->shard), STORE_V_INT(hash)),
+                        &changed, err);
+    return rc ? rc : moved(place, changed, err);
+}
+
+int backfill_note_begin(struct store_tx *tx, const struct backfill_place *place, int64_t pour_no,
+                        uint64_t ticket, uint64_t offset, struct err *err)
+{
+    int64_t changed = 0;
+    int rc = store_exec(tx,
+                        "UPDATE registry_backfill SET mark_ticket = $5, mark_offset = $6 "
+                        "WHERE client_id = $1 AND epoch = $2 AND shard = $3 AND pour_no = $4 "
+                        "AND mark_offset = -1",
+                        STORE_WITH(STORE_V_INT(place->client_id), STORE_V_INT(place->epoch),
+                                   STORE_V_INT(place->shard), STORE_V_INT(pour_no),
+                                   STORE_V_INT((int64_t)ticket), STORE_V_INT((int64_t)offset)),
+                        &changed, err);
+
+    return rc ? rc : moved(place, changed, err);
+}
+
+int backfill_note_end(struct store_tx *tx, const struct backfill_place *place, int64_t pour_no,
+                      int64_t now_us, struct err *err)
+{
+    int64_t changed = 0;
+    int rc =
+        store_exec(tx,
+                   "UPDATE registry_backfill SET is_whole = 1, whole_offset = mark_offset, "
+                   "whole_us = $5, late_count = late_count - late_before, late_before = 0 "
+                   "WHERE client_id = $1 AND epoch = $2 AND shard = $3 "
+                   "AND pour_no = $4 AND is_done = 1 AND is_whole = 0 AND mark_offset >= 0",
+                   STORE_WITH(STORE_V_INT(place->client_id), STORE_V_INT(place->epoch),
+                              STORE_V_INT(place->shard), STORE_V_INT(pour_no), STORE_V_INT(now_us)),
+                   &changed, err);
+
+    return rc ? rc : moved(place, changed, err);
 }

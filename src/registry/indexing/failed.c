@@ -12,7 +12,8 @@
 
 enum { SQL_SIZE = 2048, LIST_COUNT = 50 };
 
-#define COLUMNS "shard, pk, epoch, version, modify_us, attempt_count, next_us, first_us, reason"
+#define COLUMNS                                                                                    \
+    "shard, pk, epoch, version, modify_us, attempt_count, next_us, first_us, reason, refused_epoch"
 
 int64_t failed_pause_us(int64_t attempt_count)
 {
@@ -39,22 +40,25 @@ int failed_put(struct store_tx *tx, int64_t client_id, const struct failed_eleme
         STORE_V_INT(element->next_us),
         STORE_V_INT(element->first_us),
         STORE_V_TEXT(element->reason),
+        STORE_V_INT(element->refused_epoch),
     };
 
     if (is_again)
         return store_exec(tx,
                           "UPDATE registry_failed SET epoch = $4, version = $5, modify_us = $6, "
-                          "attempt_count = $7, next_us = $8, first_us = $9, reason = $10 "
+                          "attempt_count = $7, next_us = $8, first_us = $9, reason = $10, "
+                          "refused_epoch = $11 "
                           "WHERE client_id = $1 AND shard = $2 AND pk = $3",
-                          params, 10, NULL, err);
+                          params, 11, NULL, err);
     return store_exec(tx,
                       "INSERT INTO registry_failed (client_id, " COLUMNS ") "
-                      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
+                      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) "
                       "ON CONFLICT (client_id, shard, pk) DO UPDATE SET epoch = excluded.epoch, "
                       "version = excluded.version, modify_us = excluded.modify_us, "
                       "attempt_count = excluded.attempt_count, next_us = excluded.next_us, "
-                      "first_us = excluded.first_us, reason = excluded.reason",
-                      params, 10, NULL, err);
+                      "first_us = excluded.first_us, reason = excluded.reason, "
+                      "refused_epoch = excluded.refused_epoch",
+                      params, 11, NULL, err);
 }
 
 /* "HEAD WHERE ... pk IN (...)", of at most LIST_COUNT keys. */
@@ -94,9 +98,43 @@ int failed_remove(struct store_tx *tx, int64_t client_id, uint32_t shard, const 
     return rc;
 }
 
+int failed_clear(struct store_tx *tx, int64_t client_id, const struct failed_element *elements,
+                 size_t count, struct err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < count && !rc; i++) {
+        const struct failed_element *element = &elements[i];
+
+        rc = store_exec(tx,
+                        "DELETE FROM registry_failed WHERE client_id = $1 AND shard = $2 "
+                        "AND pk = $3 AND version = $4 AND modify_us = $5 AND attempt_count = $6",
+                        STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(element->shard),
+                                   STORE_V_TEXT(element->pk), STORE_V_INT(element->order.version),
+                                   STORE_V_INT(element->order.modify_us),
+                                   STORE_V_INT(element->attempt_count)),
+                        NULL, err);
+    }
+    return rc;
+}
+
+static struct failed_element element_of(const struct store_value *columns)
+{
+    return (struct failed_element){
+        .shard = (uint32_t)columns[0].integer,
+        .pk = columns[1].bytes,
+        .order = {columns[2].integer, columns[3].integer, columns[4].integer},
+        .attempt_count = columns[5].integer,
+        .next_us = columns[6].integer,
+        .first_us = columns[7].integer,
+        .reason = columns[8].bytes,
+        .refused_epoch = columns[9].integer,
+    };
+}
+
 int failed_among(struct store_tx *tx, int64_t client_id, uint32_t shard, const struct bytes *pks,
-                 size_t pk_count, int (*found)(void *arg, struct bytes pk), void *arg,
-                 struct err *err)
+                 size_t pk_count, int (*found)(void *arg, const struct failed_element *element),
+                 void *arg, struct err *err)
 {
     struct store_value params[STORE_PARAM_COUNT_MAX];
     struct store_rows rows;
@@ -104,10 +142,14 @@ int failed_among(struct store_tx *tx, int64_t client_id, uint32_t shard, const s
     int rc = 0;
 
     for (size_t at = 0; at < pk_count && !rc; at += LIST_COUNT) {
-        list_statement("SELECT pk FROM", client_id, shard, pks + at, pk_count - at, sql, params);
+        list_statement("SELECT " COLUMNS " FROM", client_id, shard, pks + at, pk_count - at, sql,
+                       params);
         rows = store_select(tx, sql, params, LIST_COUNT + 2);
-        while (store_next(&rows))
-            rows.rc = found(arg, rows.columns[0].bytes);
+        while (store_next(&rows)) {
+            struct failed_element element = element_of(rows.columns);
+
+            rows.rc = found(arg, &element);
+        }
         rc = store_rows_end(&rows, err);
     }
     return rc;
@@ -125,18 +167,12 @@ static int read_elements(struct store_tx *tx, const char *sql, const struct stor
 
     *elements = arena_array(arena, max + 1, sizeof(**elements));
     for (done = 0; store_next(&rows); done++) {
-        const struct store_value *columns = rows.columns;
+        struct failed_element *element = &(*elements)[done];
 
         assert(done < max);
-        (*elements)[done] = (struct failed_element){
-            .shard = (uint32_t)columns[0].integer,
-            .pk = arena_copy(arena, columns[1].bytes),
-            .order = {columns[2].integer, columns[3].integer, columns[4].integer},
-            .attempt_count = columns[5].integer,
-            .next_us = columns[6].integer,
-            .first_us = columns[7].integer,
-            .reason = arena_copy(arena, columns[8].bytes),
-        };
+        *element = element_of(rows.columns);
+        element->pk = arena_copy(arena, element->pk);
+        element->reason = arena_copy(arena, element->reason);
     }
     rc = store_rows_end(&rows, err);
     *count = rc ? 0 : done;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * failed.h - the lane failed: documents that could not be sent to the index, each with its reason.
+ * failed.h - the lane failed: documents that could not be sent to the index, or that searchers
+ * could not apply (refusals.h), each with its reason.
  *
  * At most one a key, the newest. It is tried again with growing pauses; after the last try it is
  * parked: it waits for a person, who lets it be tried anew (replay) or gives it up (drop). A newer
  * write of the key that is sent takes its place off the list.
- * Written by the owner of the shard, under its fence, and by operators; both may meet at one row,
- * so the owner's writes name the order they are about.
+ * Written by the owner of the shard, under its fence, by the reader of refusals and by operators;
+ * they may meet at one row, so the owner takes off what it has seen and nothing that came since.
  */
 #ifndef TORG_REGISTRY_INDEXING_FAILED_H
 #define TORG_REGISTRY_INDEXING_FAILED_H
@@ -27,6 +28,7 @@ struct failed_element {
     int64_t next_us; /* 0: parked */
     int64_t first_us;
     struct bytes reason;
+    int64_t refused_epoch; /* searchers of this epoch could not apply it; 0: it was not sent */
 };
 
 /* How long to wait after so many attempts: doubled with each, with up to a quarter more, so that
@@ -41,10 +43,15 @@ int failed_put(struct store_tx *tx, int64_t client_id, const struct failed_eleme
 int failed_remove(struct store_tx *tx, int64_t client_id, uint32_t shard, const struct bytes *pks,
                   size_t pk_count, int64_t *count, struct err *err);
 
-/* Calls found with each of the keys that is in. */
+/* Takes these off, but for those that have been put anew since they were read: a searcher may
+ * refuse what was sent before the sender has noted that it was. */
+int failed_clear(struct store_tx *tx, int64_t client_id, const struct failed_element *elements,
+                 size_t count, struct err *err);
+
+/* Calls found with each of the keys that is in; its texts are good until it returns. */
 int failed_among(struct store_tx *tx, int64_t client_id, uint32_t shard, const struct bytes *pks,
-                 size_t pk_count, int (*found)(void *arg, struct bytes pk), void *arg,
-                 struct err *err);
+                 size_t pk_count, int (*found)(void *arg, const struct failed_element *element),
+                 void *arg, struct err *err);
 
 /* Those whose time has come, the longest waiting first, at most max. */
 int failed_due(struct store_tx *tx, int64_t client_id, uint32_t shard, int64_t now_us, size_t max,

@@ -79,6 +79,17 @@ static void add_key(struct pending *pending, struct bytes pk, struct bytes **lis
     (*list)[(*count)++] = arena_copy(pending->arena, pk);
 }
 
+static void add_cleared(struct pending *pending, const struct failed_element *seen)
+{
+    struct failed_element *added;
+
+    pending->cleared = mem_grow(pending->cleared, pending->cleared_count + 1,
+                                sizeof(*pending->cleared), &pending->cleared_capacity);
+    added = &pending->cleared[pending->cleared_count++];
+    *added = *seen;
+    added->pk = arena_copy(pending->arena, seen->pk);
+}
+
 static void add_failure(struct indexer *indexer, const struct item *item, int64_t now_us)
 {
     struct pending *pending = &indexer->pending;
@@ -128,6 +139,8 @@ static void count_late(struct batch *batch, const struct item *item)
 {
     const struct client_view *client = batch->indexer->client;
 
+    if (item->lane == LANE_BACKFILL && !item->element.put_us) /* counted when it was written */
+        return;
     for (uint32_t i = 0; i < client->epoch_count && item->state == ITEM_PUT; i++)
         if (item->is_unfit[i])
             late_of(batch->indexer, client->epochs[i].epoch)->count++;
@@ -152,9 +165,8 @@ static void remember(struct batch *batch)
                     &pending->left_capacity);
         if (item->state == ITEM_FAILED)
             add_failure(indexer, item, batch->now_us);
-        else if (item->has_failed && (item->state != ITEM_SUPERSEDED || item->lane == LANE_FAILED))
-            add_key(pending, item->element.pk, &pending->cleared, &pending->cleared_count,
-                    &pending->cleared_capacity);
+        else if (item->failed && (item->state != ITEM_SUPERSEDED || item->lane == LANE_FAILED))
+            add_cleared(pending, item->failed);
     }
     for (int lane = 0; lane < LANE_FAILED; lane++)
         indexer->position[lane] = batch_position(batch, (enum lane)lane);
@@ -180,8 +192,7 @@ static int move_lane(struct store_tx *tx, struct indexer *indexer, enum lane lan
 static int commit_failed(struct store_tx *tx, struct indexer *indexer, struct err *err)
 {
     const struct pending *pending = &indexer->pending;
-    int rc = failed_remove(tx, indexer->client->id, indexer->shard, pending->cleared,
-                           pending->cleared_count, NULL, err);
+    int rc = failed_clear(tx, indexer->client->id, pending->cleared, pending->cleared_count, err);
 
     for (size_t i = 0; i < pending->failure_count && !rc; i++)
         rc = failed_put(tx, indexer->client->id, &pending->failures[i].element,

@@ -41,6 +41,9 @@ struct indexer_rules {
     int64_t main_weight;     /* shares of a full batch; */
     int64_t backfill_weight; /* 0: only when main has little */
     int64_t retention_us;    /* of the topics that are made; 0: for ever */
+    int64_t slack_count;     /* records that a topic may have beyond POUR_SHARE for each document;
+                              * 0: they are never counted */
+    int64_t trim_delay_us;   /* what a whole pour has made needless goes so much later */
     struct number_rules numbers;
 };
 
@@ -75,9 +78,13 @@ int indexer_round(struct indexer *indexer, struct indexer_round *round, struct e
 int indexer_settle(struct indexer *indexer, struct err *err);
 /* Takes numbers off keys that are past their time to live; now and then, between rounds. */
 int indexer_sweep(struct indexer *indexer, struct err *err);
-/* Puts some more of the stored documents into the backfill of an epoch that is built; between
- * rounds. *is_poured: some were looked at, and there may be more. */
+/* Puts some more of the stored documents into the backfill of an epoch that is built or poured
+ * again; between rounds. *is_poured: some were looked at, and there may be more. */
 int indexer_pour(struct indexer *indexer, bool *is_poured, struct err *err);
+/* Looks at the topics when it is time: documents are poured again where the beginning is gone or
+ * where there are many more records than documents, and what nobody needs then is let go. Between
+ * rounds. */
+int indexer_tend(struct indexer *indexer, struct err *err);
 /* Reads how far the lanes are, and tells it as metrics. */
 int indexer_tell_lag(struct indexer *indexer, struct err *err);
 

@@ -186,13 +186,17 @@ static int join_rows(struct store_tx *tx, struct batch *batch, struct err *err)
     return rc;
 }
 
-static int mark_failed(void *arg, struct bytes pk)
+static int mark_failed(void *arg, const struct failed_element *element)
 {
     struct batch *batch = arg;
+    struct failed_element *kept = arena_alloc(batch->arena, sizeof(*kept));
 
+    *kept = *element;
+    kept->pk = arena_copy(batch->arena, element->pk);
+    kept->reason = BYTES_EMPTY;
     for (size_t i = 0; i < batch->count; i++)
-        if (bytes_equal(batch->items[i].element.pk, pk))
-            batch->items[i].has_failed = true;
+        if (bytes_equal(batch->items[i].element.pk, kept->pk))
+            batch->items[i].failed = kept;
     return 0;
 }
 

@@ -36,7 +36,7 @@ struct pending {
     size_t failure_count, failure_capacity;
     struct bytes *left; /* keys of deleted documents: their numbers' time begins */
     size_t left_count, left_capacity;
-    struct bytes *cleared; /* keys of the lane failed that were sent, or are superseded */
+    struct failed_element *cleared; /* of the lane failed: what was sent, or is superseded */
     size_t cleared_count, cleared_capacity;
     struct late_writes late[EPOCHS_MAX];
 };
@@ -82,6 +82,8 @@ struct indexer {
     struct lateness lateness; /* of the lane main */
     int64_t item_us;          /* what an element takes, about: bounds batches of backfill */
     int64_t poured_epoch;     /* all stored documents are in its backfill */
+    int64_t again_epoch;      /* it is poured again, and its first mark is noted; 0: none is */
+    int64_t tend_us;          /* when its topics are looked at next; monotonic */
     struct indexer_metrics metrics;
 };
 
@@ -102,7 +104,7 @@ struct item {
     struct row *row;
     struct number_ask *ask;
     const char *reason;                             /* of a failed one */
-    bool has_failed;                                /* the lane failed has the key */
+    const struct failed_element *failed;            /* what the lane failed has of the key */
     Torg__V1__IndexDocument *documents[EPOCHS_MAX]; /* by place in the view; NULL: not there ... */
     bool is_unfit[EPOCHS_MAX]; /* ... since it does not fit: what the epoch has of it is older */
 };
@@ -150,6 +152,9 @@ void item_fail(struct batch *batch, struct item *item, const char *reason);
 
 /* Sends it to every epoch's topic, and returns when all is acknowledged. */
 int batch_send(struct batch *batch, struct err *err);
+/* One mark of a pour to the epoch at that place of the view; BEGIN is followed by the schema. */
+int indexer_send_mark(struct indexer *indexer, uint32_t place, const Torg__V1__IndexPour *mark,
+                      uint64_t *offset, struct err *err);
 
 /* --- indexer_metrics.c --- */
 

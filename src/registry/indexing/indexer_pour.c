@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * indexer_pour.c - stored documents of the shard go into an epoch that is built; see indexer.h.
+ * indexer_pour.c - stored documents of the shard go into an epoch that is built, or once more into
+ * one that is poured again (indexer_tend.c); see indexer.h.
  *
  * A chunk is read with how far the pouring is, checked with the epoch's schema outside of any
  * transaction, and appended to the lane backfill together with the move, under the fence. What is
@@ -48,6 +49,9 @@ static int read_chunk(struct store_tx *tx, void *arg, struct err *err)
     pouring->is_over = !found || pouring->before.is_done;
     if (pouring->is_over)
         return 0;
+    pouring->is_full = pouring->before.pour_no && pouring->before.mark_offset < 0;
+    if (pouring->is_full) /* not before its first mark is in the topic */
+        return 0;
     rc = queue_state(tx, indexer->client->id, LANE_BACKFILL, indexer->shard, &lane, err);
     if (rc)
         return rc;
@@ -58,7 +62,9 @@ static int read_chunk(struct store_tx *tx, void *arg, struct err *err)
                      pouring->arena, &pouring->rows, &pouring->row_count, err);
 }
 
-/* *fits: the epoch's index can have it. */
+/* *fits: the epoch's index can have it. One that cannot be read goes along when documents are
+ * poured again: shards may have had it, so it is to be seen in the lane failed that they lose it.
+ */
 static int check_row(struct pouring *pouring, const struct row *row, bool *fits, struct err *err)
 {
     const struct indexer *indexer = pouring->indexer;
@@ -69,9 +75,11 @@ static int check_row(struct pouring *pouring, const struct row *row, bool *fits,
     int rc =
         row_unpack(indexer->base->dictionaries, indexer->client->id, row, arena, &document, &why);
 
-    if (!rc)
+    *fits = rc && pouring->before.pour_no;
+    if (!rc) {
         rc = convert_document(document, pouring->epoch, arena, &converted, &why);
-    *fits = !rc;
+        *fits = !rc;
+    }
     arena_free(arena);
     if (rc && !row_is_at_fault(rc))
         return err_set(err, rc, "%s", why.text);
@@ -82,7 +90,29 @@ static int check_row(struct pouring *pouring, const struct row *row, bool *fits,
     return 0;
 }
 
-/* Rows of the epoch itself were sent to it when they were written; the dead are not poured. */
+/* Whether the row is for this pour: the dead never are, and rows of an epoch that is built were
+ * sent to it when they were written. */
+static bool is_wanted(const struct pouring *pouring, const struct row *row)
+{
+    return row->status == ROW_ALIVE &&
+           (pouring->before.pour_no || row->order.epoch < pouring->epoch->epoch);
+}
+
+/* An element for an epoch that is built goes to that one alone. When documents are poured again it
+ * has the row's own order and goes to every epoch, as if it was written now; but it is no write
+ * that an epoch it does not fit would count. */
+static struct queue_element element_of(const struct pouring *pouring, const struct row *row,
+                                       int64_t now_us)
+{
+    struct queue_element element = {.pk = row->pk, .order = row->order};
+
+    if (!pouring->before.pour_no) {
+        element.order.epoch = pouring->epoch->epoch;
+        element.put_us = now_us;
+    }
+    return element;
+}
+
 static int check_chunk(struct pouring *pouring, struct err *err)
 {
     int64_t now_us = clock_wall_us(pouring->indexer->base->clock);
@@ -96,14 +126,11 @@ static int check_chunk(struct pouring *pouring, struct err *err)
         bool fits;
 
         pouring->after.hash = row->hash;
-        if (row->status != ROW_ALIVE || row->order.epoch >= pouring->epoch->epoch)
+        if (!is_wanted(pouring, row))
             continue;
         rc = check_row(pouring, row, &fits, err);
         if (!rc && fits)
-            pouring->elements[pouring->element_count++] = (struct queue_element){
-                .pk = row->pk,
-                .order = {pouring->epoch->epoch, row->order.version, row->order.modify_us},
-                .put_us = now_us};
+            pouring->elements[pouring->element_count++] = element_of(pouring, row, now_us);
         pouring->after.refused_count += !rc && !fits;
     }
     pouring->after.poured_count += (int64_t)pouring->element_count;
@@ -138,7 +165,9 @@ static int pour_chunk(struct pouring *pouring, struct err *err)
 
     number_shard_range(indexer->shard, indexer->client->shard_count, &first, &pouring->last);
     rc = store_read(indexer->base->store, read_chunk, pouring, err);
-    if (!rc && pouring->is_over)
+    if (!rc && pouring->is_over && indexer->again_epoch == pouring->epoch->epoch)
+        indexer->again_epoch = 0;
+    else if (!rc && pouring->is_over)
         indexer->poured_epoch = pouring->epoch->epoch;
     if (rc || pouring->is_over || pouring->is_full)
         return rc;
@@ -154,16 +183,27 @@ static int pour_chunk(struct pouring *pouring, struct err *err)
     return rc;
 }
 
-int indexer_pour(struct indexer *indexer, bool *is_poured, struct err *err)
+/* The epoch that documents are poured into; NULL: none. */
+static const struct epoch_view *find_epoch(const struct indexer *indexer)
 {
     uint32_t at = built_place(indexer->client);
-    const struct epoch_view *epoch = at < EPOCHS_MAX ? &indexer->client->epochs[at] : NULL;
+
+    if (indexer->again_epoch)
+        return client_epoch(indexer->client, indexer->again_epoch);
+    if (at == EPOCHS_MAX || indexer->poured_epoch == indexer->client->epochs[at].epoch)
+        return NULL;
+    return &indexer->client->epochs[at];
+}
+
+int indexer_pour(struct indexer *indexer, bool *is_poured, struct err *err)
+{
+    const struct epoch_view *epoch = find_epoch(indexer);
     struct pouring pouring = {.indexer = indexer, .epoch = epoch};
     int rc;
 
     object_check(indexer, INDEXER_MAGIC);
     *is_poured = false;
-    if (!indexer->is_claimed || !epoch || indexer->poured_epoch == epoch->epoch)
+    if (!indexer->is_claimed || !epoch)
         return 0;
     pouring.arena = arena_new();
     rc = pour_chunk(&pouring, err);

@@ -25,6 +25,7 @@ struct sending {
     uint32_t place; /* of the epoch */
     char topic[INDEX_TOPIC_SIZE];
     struct topic_record *records;
+    uint64_t *offsets; /* of those that were sent last; NULL: nobody asks */
     size_t count;
     size_t size;
     struct buf wire;
@@ -36,7 +37,7 @@ static int flush(struct sending *sending, struct err *err)
 
     if (sending->count)
         rc = topic_produce(sending->batch->indexer->base->topics, sending->topic, sending->records,
-                           sending->count, NULL, err);
+                           sending->count, sending->offsets, err);
     sending->count = 0;
     sending->size = 0;
     return rc;
@@ -86,7 +87,8 @@ static struct told_epoch *told_of(struct indexer *indexer, int64_t epoch)
     return unused;
 }
 
-static int put_schema(struct sending *sending, struct err *err)
+/* is_due: whatever was told before. */
+static int put_schema(struct sending *sending, bool is_due, struct err *err)
 {
     struct indexer *indexer = sending->batch->indexer;
     const struct epoch_view *epoch = &indexer->client->epochs[sending->place];
@@ -96,7 +98,7 @@ static int put_schema(struct sending *sending, struct err *err)
     Torg__V1__IndexMessage message =
         message_of(sending->batch, TORG__V1__INDEX_MESSAGE__KIND_SCHEMA);
 
-    if (told->epoch == epoch->epoch && told->field_count == epoch->field_count)
+    if (!is_due && told->epoch == epoch->epoch && told->field_count == epoch->field_count)
         return 0;
     message.schema = convert_schema(epoch, sending->batch->arena);
     message.schema->n_place = sizeof(place) / sizeof(place[0]);
@@ -195,7 +197,7 @@ static int send_epoch(struct sending *sending, struct err *err)
     if (told->epoch != epoch->epoch)
         rc = make_topic(sending, err);
     if (!rc)
-        rc = put_schema(sending, err);
+        rc = put_schema(sending, false, err);
     for (size_t i = 0; i < batch->count && !rc; i++) {
         struct item *item = &batch->items[i];
 
@@ -217,15 +219,52 @@ static int send_epoch(struct sending *sending, struct err *err)
     return rc;
 }
 
+static int check_owned(const struct indexer *indexer, struct err *err)
+{
+    if (indexer->shards && !coord_valid(indexer->shards, indexer->shard, indexer->ticket))
+        return err_set(err, ERR_STALE, "shard %" PRIu32 " of client %s is not ours any more",
+                       indexer->shard, indexer->client->name);
+    return 0;
+}
+
+int indexer_send_mark(struct indexer *indexer, uint32_t place, const Torg__V1__IndexPour *mark,
+                      uint64_t *offset, struct err *err)
+{
+    struct batch batch = {.indexer = indexer, .arena = arena_new()};
+    struct topic_record records[2];
+    uint64_t offsets[2] = {0};
+    struct sending sending = {.batch = &batch,
+                              .place = place,
+                              .records = records,
+                              .offsets = offsets,
+                              .wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX)};
+    Torg__V1__IndexMessage message = message_of(&batch, TORG__V1__INDEX_MESSAGE__KIND_POUR);
+    Torg__V1__IndexPour copy = *mark;
+    int rc = check_owned(indexer, err);
+    bool fits;
+
+    index_topic_name(indexer->client->name, indexer->client->epochs[place].epoch, sending.topic);
+    message.pour = &copy;
+    fits = encode(&sending, &message, bytes_of(""));
+    assert(fits); /* some numbers */
+    if (!rc && mark->mark == TORG__V1__INDEX_POUR__MARK__BEGIN)
+        rc = put_schema(&sending, true, err);
+    if (!rc)
+        rc = flush(&sending, err);
+    *offset = offsets[0];
+    buf_release(&sending.wire);
+    arena_free(batch.arena);
+    return rc;
+}
+
 int batch_send(struct batch *batch, struct err *err)
 {
     struct indexer *indexer = batch->indexer;
     struct sending sending = {.batch = batch, .wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX)};
-    int rc = 0;
+    int rc = check_owned(indexer, err);
 
-    if (indexer->shards && !coord_valid(indexer->shards, indexer->shard, indexer->ticket))
-        return err_set(err, ERR_STALE, "shard %" PRIu32 " of client %s is not ours any more",
-                       indexer->shard, indexer->client->name);
+    if (rc)
+        return rc;
     sending.records = arena_array(batch->arena, batch->count + 2, sizeof(*sending.records));
     for (uint32_t i = 0; i < indexer->client->epoch_count && !rc; i++) {
         sending.place = i;

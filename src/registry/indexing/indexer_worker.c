@@ -205,6 +205,8 @@ static void run_seat(struct indexer_worker *worker, struct seat *seat)
     if (!rc && !round.more)
         rc = keep_house(seat, begun_us, &err);
     if (!rc)
+        rc = indexer_tend(seat->indexer, &err);
+    if (!rc)
         rc = pour(seat, &round, begun_us, &err);
     now_us = now_mono_us(worker);
     pthread_mutex_lock(&worker->bell->lock);

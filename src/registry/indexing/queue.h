@@ -31,7 +31,7 @@ struct queue_element {
     int64_t idx; /* set by queue_append */
     struct bytes pk;
     struct order order;
-    int64_t put_us;
+    int64_t put_us; /* when it was written; 0: long ago, it is poured again */
 };
 
 /* Appends count elements, in order, to the lane of the shard. */

@@ -66,7 +66,7 @@ static void settle_options(const struct spot *spot, const Torg__V1__FieldOptions
     field->weight = is_text ? 1 : 0;
     field->scale = is_decimal ? SCALE_DEFAULT : 0;
     field->filter = has_column(field->type);
-    field->value_count_max = has_dictionary(field->type) ? KEYWORD_COUNT_DEFAULT : 0;
+    field->value_count_max = has_dictionary(field->type) ? KEYWORD_COUNT_MAX : 0;
     if (!options)
         return;
     if (options->weight != 0) {

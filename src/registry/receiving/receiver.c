@@ -16,6 +16,7 @@
 #include "registry/bounds.h"
 #include "registry/receiving/accept.h"
 #include "registry/receiving/document.h"
+#include "store/store_seal.h"
 
 struct batch {
     const struct receiver *receiver;
@@ -29,6 +30,7 @@ struct batch {
     bool has_accepted;
     bool has_refused; /* the last check did */
     bool is_refused;  /* the client cannot be made, or read */
+    struct seal seal; /* of tokens */
     struct arena *arena;
 };
 
@@ -240,7 +242,7 @@ static int run_rounds(struct batch *batch, struct err *err)
     bool fresh = false;
     bool is_outrun;
     bool has_grown;
-    int rc = 0;
+    int rc = store_seal(batch->receiver->store, &batch->seal, err);
 
     while (!rc && !is_all_decided(batch)) {
         rc = run_round(batch, fresh, &has_grown, &is_outrun, err);
@@ -317,9 +319,11 @@ static Torg__V1__Verdict *verdict_message(const struct batch *batch, struct cand
         const struct change_token token = {.client_id = batch->client_id,
                                            .lane = batch->lane,
                                            .shard = candidate->shard,
-                                           .idx = candidate->idx};
+                                           .idx = candidate->idx,
+                                           .version = candidate->order.version,
+                                           .hash = candidate->row.hash};
 
-        verdict->token = change_token_text(&token, batch->arena);
+        verdict->token = change_token_text(&token, &batch->seal, batch->arena);
     }
     if (candidate->kind == TORG__V1__VERDICT__KIND__STALE)
         tell_kept(candidate, batch->arena);

@@ -242,3 +242,15 @@ int rows_save(struct store_tx *tx, int64_t client_id, const struct row *const *r
 
     return many_exec(tx, &save_many, shared, rows, count, fill_row, err);
 }
+
+int row_forget(struct store_tx *tx, int64_t client_id, const struct row *row, struct err *err)
+{
+    return store_exec(tx,
+                      "DELETE FROM registry WHERE client_id = $1 AND hash = $2 AND pk = $3 "
+                      "AND epoch = $4 AND version = $5 AND modify_us = $6",
+                      STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(row->hash),
+                                 STORE_V_TEXT(row->pk), STORE_V_INT(row->order.epoch),
+                                 STORE_V_INT(row->order.version),
+                                 STORE_V_INT(row->order.modify_us)),
+                      NULL, err);
+}

@@ -41,6 +41,10 @@ int rows_scan(struct store_tx *tx, int64_t client_id, int64_t after, int64_t las
 int rows_save(struct store_tx *tx, int64_t client_id, const struct row *const *rows, size_t count,
               struct err *err);
 
+/* Takes the row away, if it is still of this order: its key's next write is the first, however old.
+ * For repairs; deletions are tombstones. */
+int row_forget(struct store_tx *tx, int64_t client_id, const struct row *row, struct err *err);
+
 /* Dictionaries of all clients, loaded when they are met; any thread. */
 struct dictionaries;
 struct dictionaries *dictionaries_new(struct store *store);

@@ -5,6 +5,7 @@
 #include "base/object.h"
 #include "roles/commands/print.h"
 #include "roles/commands/remote.h"
+#include "torg/v1/inspect.pb-c.h"
 #include "torg/v1/system.pb-c.h"
 
 static void print_system(const struct remote *remote, const Torg__V1__System *system,
@@ -21,6 +22,18 @@ static void print_system(const struct remote *remote, const Torg__V1__System *sy
         printf("%s  %-16s %-7s %8.1f s  %s\n", i ? "" : "tasks:\n", task->name, task->state,
                task->silent_s, task->doing);
     }
+}
+
+/* A server without a searcher has nothing to tell. */
+static void tell_audit(struct remote *remote, struct arena *arena)
+{
+    Torg__V1__GetAuditRequest request = TORG__V1__GET_AUDIT_REQUEST__INIT;
+    ProtobufCMessage *message;
+    struct err err;
+
+    if (!remote_call(remote, &torg__v1__inspect_service__descriptor, "GetAudit", &request.base,
+                     &message, &err))
+        print_audit((const Torg__V1__Audit *)message, arena);
 }
 
 enum exit_code cmd_status(const struct invocation *invocation)
@@ -48,6 +61,8 @@ enum exit_code cmd_status(const struct invocation *invocation)
         print_json(response);
     else if (!rc)
         print_system(remote, (const Torg__V1__System *)response, invocation->arena);
+    if (!rc && !invocation->json)
+        tell_audit(remote, invocation->arena);
     remote_close(remote);
     return rc ? fail(&err) : EXIT_OK;
 }

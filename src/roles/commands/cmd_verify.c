@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "codec/message.h"
+#include "roles/commands/desk.h"
 #include "roles/commands/print.h"
-#include "roles/commands/remote.h"
 #include "torg/v1/counters.pb-c.h"
 #include "torg/v1/inspect.pb-c.h"
 
@@ -25,6 +25,7 @@ static const struct {
     [KIND(REGISTRY)] = {"registry", "documents"}, [KIND(NUMBERS)] = {"numbers", "numbers"},
     [KIND(QUEUE)] = {"queue", "elements"},        [KIND(INDEX)] = {"index", "numbers"},
     [KIND(FILES)] = {"files", "shards"},          [KIND(CONTENT)] = {"content", "documents"},
+    [KIND(OFFERS)] = {"offers", "offers"},
 };
 
 struct shown {
@@ -47,7 +48,7 @@ struct tally {
 
 struct verifying {
     const struct invocation *invocation;
-    struct remote *remote;
+    struct desk *desk;
     bool fix;
     bool shows_progress;
     struct tally tallies[ARRAY_COUNT(kinds)];
@@ -138,12 +139,12 @@ static void take_step(const struct verifying *verifying, const Torg__V1__VerifyC
 {
     tally->checked_count += response->checked_count;
     tally->finding_count += response->finding_count;
+    tally->fixed_count += response->fixed_count;
     tally->waiting_count += response->waiting_count;
     for (size_t i = 0; i < response->n_findings; i++) {
         const Torg__V1__VerifyFinding *finding = response->findings[i];
         char text[TEXT_SIZE];
 
-        tally->fixed_count += finding->is_fixed;
         snprintf(text, sizeof(text), "shard %u%s%s: %s", check->shard,
                  *check->replica ? " of " : "", check->replica, finding->text);
         show(tally, finding->pk, text, finding->is_fixed);
@@ -169,8 +170,8 @@ static int run_check(struct verifying *verifying, Torg__V1__VerifyCheck *check, 
         const Torg__V1__VerifyStepResponse *response;
         ProtobufCMessage *message;
 
-        rc = remote_call(verifying->remote, &torg__v1__inspect_service__descriptor, "VerifyStep",
-                         &request.base, &message, err);
+        rc = desk_call(verifying->desk, &torg__v1__inspect_service__descriptor, "VerifyStep",
+                       &request.base, &message, err);
         if (rc)
             break;
         response = (const Torg__V1__VerifyStepResponse *)message;
@@ -254,8 +255,8 @@ static int run_counters(struct verifying *verifying, struct err *err)
     int rc;
 
     request.fix = verifying->fix;
-    rc = remote_stream(verifying->remote, &torg__v1__counters_service__descriptor, "VerifyCounters",
-                       &request.base, take_counters, &tally, err);
+    rc = desk_stream(verifying->desk, &torg__v1__counters_service__descriptor, "VerifyCounters",
+                     &request.base, take_counters, &tally, err);
     if (rc == ERR_UNSUPPORTED)
         return 0; /* the server has not the role offers */
     if (!rc)
@@ -267,8 +268,8 @@ static int run(struct verifying *verifying, const Torg__V1__PlanVerifyRequest *r
                struct err *err)
 {
     ProtobufCMessage *plan;
-    int rc = remote_call(verifying->remote, &torg__v1__inspect_service__descriptor, "PlanVerify",
-                         &request->base, &plan, err);
+    int rc = desk_call(verifying->desk, &torg__v1__inspect_service__descriptor, "PlanVerify",
+                       &request->base, &plan, err);
 
     if (!rc)
         rc = run_plan(verifying, (const Torg__V1__VerifyPlan *)plan, err);
@@ -277,11 +278,27 @@ static int run(struct verifying *verifying, const Torg__V1__PlanVerifyRequest *r
     return rc;
 }
 
+/* What the auditor has seen of the same, for people. */
+static void tell_audit(struct verifying *verifying)
+{
+    Torg__V1__GetAuditRequest request = TORG__V1__GET_AUDIT_REQUEST__INIT;
+    ProtobufCMessage *message;
+    struct err err;
+
+    if (verifying->invocation->json ||
+        desk_call(verifying->desk, &torg__v1__inspect_service__descriptor, "GetAudit",
+                  &request.base, &message, &err))
+        return;
+    print_audit((const Torg__V1__Audit *)message, verifying->invocation->arena);
+}
+
 enum exit_code cmd_verify(const struct invocation *invocation)
 {
     Torg__V1__PlanVerifyRequest request = TORG__V1__PLAN_VERIFY_REQUEST__INIT;
     const char *client = invocation_option(invocation, "client");
+    struct desk desk;
     struct verifying verifying = {.invocation = invocation,
+                                  .desk = &desk,
                                   .fix = invocation_option(invocation, "fix") != NULL,
                                   .shows_progress = isatty(STDERR_FILENO)};
     struct err err;
@@ -290,11 +307,13 @@ enum exit_code cmd_verify(const struct invocation *invocation)
     object_check(invocation, INVOCATION_MAGIC);
     request.client = (char *)(client ? client : "");
     request.rebuild = invocation_option(invocation, "rebuild") != NULL;
-    if (remote_require(invocation, &verifying.remote, &err))
+    if (desk_open(invocation, false, &desk, &err))
         return fail(&err);
     rc = run(&verifying, &request, &err);
     clear_progress(&verifying);
-    remote_close(verifying.remote);
+    if (!rc)
+        tell_audit(&verifying);
+    desk_close(&desk);
     if (rc == ERR_UNSUPPORTED)
         err_wrap(&err,
                  "this server does not have the role searcher, which answers this: ask one that "

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "net/local_call.h"
+#include "roles/bounds.h"
 #include "roles/processes/service.h"
 #include "stage/service.h"
 #include "torg/v1/catalog.pb-c.h"
@@ -12,6 +13,7 @@
 #include "torg/v1/counters.pb-c.h"
 #include "torg/v1/epoch.pb-c.h"
 #include "torg/v1/feed.pb-c.h"
+#include "torg/v1/inspect.pb-c.h"
 #include "torg/v1/queue.pb-c.h"
 
 static const struct local_caller local_operator = {.principal = "local", .language = "en"};
@@ -50,6 +52,8 @@ void desk_close(struct desk *desk)
         remote_close(desk->remote);
         return;
     }
+    if (desk->process.front)
+        role_searcher_stop(&desk->process);
     process_close_parts(&desk->process);
     bell_release(&desk->process.bell);
     data_dir_close(&desk->process.dir);
@@ -94,12 +98,37 @@ static int add_topics(struct process *process, struct err *err)
     return 0;
 }
 
+/* The indexes are opened as a searcher opens them, and brought as far as their topics are. */
+static int add_inspect(struct process *process, struct err *err)
+{
+    int64_t until_us = clock_after_us(process->clock, (int64_t)DESK_INDEX_MS * MS_US);
+    bool is_serving;
+    int rc = process->backends.topics
+                 ? 0
+                 : backends_open_topics(process->config, process->clock, process->arena,
+                                        &process->backends.topics, err);
+
+    if (!rc)
+        rc = backends_open_coord(process->config, process->clock, process->arena,
+                                 &process->backends.coord, err);
+    if (!rc)
+        rc = role_searcher_start(process, err);
+    while (!rc && role_searcher_check(process, &is_serving, err)) {
+        if (clock_mono_us(process->clock) >= until_us)
+            return err_wrap(err, "the indexes of %s were not opened in %d s", process->dir.path,
+                            DESK_INDEX_MS / 1000);
+        clock_sleep(process->clock, DESK_LOOK_MS * MS_US);
+    }
+    return rc;
+}
+
 static const struct {
     const ProtobufCServiceDescriptor *service;
     int (*add)(struct process *process, struct err *err);
 } parts[] = {
     {&torg__v1__key_service__descriptor, add_system},
     {&torg__v1__audit_service__descriptor, add_system},
+    {&torg__v1__inspect_service__descriptor, add_inspect},
     {&torg__v1__parked_service__descriptor, add_parked},
     {&torg__v1__topic_service__descriptor, add_topics},
     {&torg__v1__catalog_service__descriptor, role_catalog_start},

@@ -86,10 +86,18 @@ int backends_open_topics(const struct config *config, const struct clock *clock,
                        err);
 }
 
+int backends_open_coord(const struct config *config, const struct clock *clock, struct arena *arena,
+                        struct coord **coord, struct err *err)
+{
+    const struct coord_options options = {.clock = clock};
+
+    return coord_open(url_of(config, SETTING_COORD_URL, "local", "coord", arena),
+                      member_name(arena), &options, coord, err);
+}
+
 int backends_open(const struct config *config, const struct clock *clock, struct arena *arena,
                   struct backends *backends, struct err *err)
 {
-    const struct coord_options coord = {.clock = clock};
     int rc;
 
     *backends = (struct backends){.store = NULL};
@@ -97,8 +105,7 @@ int backends_open(const struct config *config, const struct clock *clock, struct
     if (!rc)
         rc = backends_open_topics(config, clock, arena, &backends->topics, err);
     if (!rc)
-        rc = coord_open(url_of(config, SETTING_COORD_URL, "local", "coord", arena),
-                        member_name(arena), &coord, &backends->coord, err);
+        rc = backends_open_coord(config, clock, arena, &backends->coord, err);
     if (!rc)
         rc = blob_open(url_of(config, SETTING_BLOB_URL, "dir", "blobs", arena), &backends->blob,
                        err);

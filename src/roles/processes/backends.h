@@ -28,6 +28,9 @@ void backends_close(struct backends *backends); /* closed already is fine */
 int backends_open_topics(const struct config *config, const struct clock *clock,
                          struct arena *arena, struct topics **topics, struct err *err);
 
+int backends_open_coord(const struct config *config, const struct clock *clock, struct arena *arena,
+                        struct coord **coord, struct err *err);
+
 /* The store, its tables brought up to date; applied (may be NULL): how many migrations that took.
  */
 int backends_open_store(const struct config *config, const struct clock *clock, struct arena *arena,

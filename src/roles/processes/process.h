@@ -163,5 +163,7 @@ void role_indexer_stop(struct process *process);
 int role_searcher_start(struct process *process, struct err *err);
 void role_searcher_stop(struct process *process);
 int role_searcher_check(struct process *process, bool *is_serving, struct err *err);
+int role_auditor_start(struct process *process, struct err *err);
+void role_auditor_stop(struct process *process);
 
 #endif

@@ -8,6 +8,7 @@
 #include "registry/clients/epoch_desk.h"
 #include "registry/indexing/indexer_worker.h"
 #include "registry/indexing/queue_desk.h"
+#include "registry/indexing/refusal_inbox.h"
 #include "registry/service.h"
 #include "roles/processes/peer_settings.h"
 #include "roles/processes/process.h"
@@ -15,6 +16,7 @@
 /* One a process; the server borrows them for its life. */
 static struct indexer_base base;
 static struct indexer_worker *worker;
+static struct refusal_inbox *refusals;
 static struct queue_desk desk;
 static struct epoch_desk epochs;
 static struct rpc_service services[2];
@@ -27,6 +29,8 @@ static struct indexer_rules rules_of(const struct config *config)
         .main_weight = config_number(config, SETTING_REGISTRY_MAIN_WEIGHT),
         .backfill_weight = config_number(config, SETTING_REGISTRY_BACKFILL_WEIGHT),
         .retention_us = config_number(config, SETTING_REGISTRY_INDEX_RETENTION),
+        .slack_count = config_number(config, SETTING_REGISTRY_INDEX_SLACK),
+        .trim_delay_us = config_number(config, SETTING_REGISTRY_INDEX_TRIM_DELAY),
         .numbers = {.ttl_us = config_number(config, SETTING_REGISTRY_NUMBER_LIFE),
                     .hold_us = config_number(config, SETTING_REGISTRY_NUMBER_HOLD)}};
 }
@@ -77,13 +81,22 @@ int role_indexer_serve(struct process *process, struct err *err)
 
 int role_indexer_start(struct process *process, struct err *err)
 {
+    const struct refusal_inbox_options refused = {.topics = process->backends.topics,
+                                                  .store = process->backends.store,
+                                                  .clients = process->clients,
+                                                  .clock = process->clock};
     int rc = role_indexer_serve(process, err);
 
     if (!rc && !has_searcher(process))
         rc = peer_settings_open(process, SETTING_SEARCH_SEARCHERS, SETTING_SEARCH_SEARCHERS_KEY,
                                 &searchers, err);
-    if (rc)
+    if (!rc)
+        rc = refusal_inbox_start(&refused, &refusals, err);
+    if (rc) { /* a role that did not start is not stopped by others */
+        peers_close(searchers);
+        searchers = NULL;
         return rc;
+    }
     epochs.freshness = ask_searchers;
     epochs.freshness_arg = process;
     base = (struct indexer_base){.store = process->backends.store,
@@ -102,7 +115,9 @@ void role_indexer_stop(struct process *process)
 {
     (void)process;
     indexer_worker_stop(worker);
+    refusal_inbox_stop(refusals);
     peers_close(searchers);
     worker = NULL;
+    refusals = NULL;
     searchers = NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_searcher.c - the role searcher: indexes that follow their topics, and searches over them. */
 #include "base/text.h"
+#include "inspect/change.h"
 #include "inspect/rebuild.h"
 #include "inspect/searcher_door.h"
 #include "inspect/service.h"
@@ -62,6 +63,20 @@ static int key_state(void *arg, int64_t client_id, const char *pk, enum key_stat
     return rc;
 }
 
+/* A shard that is past a write may have refused it. */
+static int is_found(void *arg, const char *token, struct arena *arena, bool *is_searchable,
+                    struct err *err)
+{
+    struct change_progress progress;
+    struct change change;
+    int rc = change_parse(arg, bytes_of(token), &change, err);
+
+    if (!rc)
+        rc = change_look(arg, &change, arena, &progress, err);
+    *is_searchable = !rc && progress.next == CHANGE_STAGE_COUNT;
+    return rc;
+}
+
 /* ---- life ---- */
 
 int role_searcher_start(struct process *process, struct err *err)
@@ -74,6 +89,7 @@ int role_searcher_start(struct process *process, struct err *err)
     uint32_t *shards;
     int rc = process_open_registry(process, err); /* the map is announced */
 
+    rc = rc ? rc : process_open_catalog(process, err); /* offers that differ are composed again */
     rc = rc ? rc : read_shards(process, &shards, &options.shard_count, err);
     rc = rc ? rc
             : peer_settings_open(process, SETTING_SEARCHER_REPLICAS, SETTING_SEARCHER_REPLICAS_KEY,
@@ -96,7 +112,9 @@ int role_searcher_start(struct process *process, struct err *err)
                   .queries = query_log_new(process->clock)},
         .store = process->backends.store,
         .key_state = key_state,
-        .key_state_arg = process->backends.store};
+        .key_state_arg = process->backends.store,
+        .is_found = is_found,
+        .is_found_arg = &inspect};
     process->front = &searcher.front;
     service = searcher_service(&searcher);
     process_add_services(process, &service, 1);
@@ -107,6 +125,8 @@ int role_searcher_start(struct process *process, struct err *err)
                                .door = searcher_door(&searcher),
                                .rebuilds = rebuilds_new(),
                                .topics = process->backends.topics,
+                               .catalog = catalog_in_use,
+                               .catalog_arg = process->catalog,
                                .tombstone_life_us =
                                    config_number(process->config, SETTING_REGISTRY_TOMBSTONE_LIFE)};
     process->inspect = &inspect;

@@ -308,7 +308,7 @@ static void all_scopes_together_fit_a_key(void **state)
 static void a_sellers_key_gets_no_scope_of_the_site(void **state)
 {
     struct fixture *fixture = *state;
-    static const char *const of_site[] = {"admin",      "catalog", "documents", "metrics",
+    static const char *const of_site[] = {"admin",      "catalog", "documents", "epochs", "metrics",
                                           "moderation", "search",  "stages",    "*"};
     static const char *const own[] = {"offers.read", "offers.write"};
     struct key_request request = {.name = "shop", .seller = "s-17", .client = ""};

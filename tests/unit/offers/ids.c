@@ -134,6 +134,8 @@ static void dashes_and_blanks_do_not_matter(void **state)
     assert_int_equal(id, made);
 }
 
+static const struct seal seal = {{1, 2, 3}};
+
 static void a_token_comes_back(void **state)
 {
     const struct freshness made = {
@@ -141,9 +143,9 @@ static void a_token_comes_back(void **state)
     struct arena *arena = arena_new();
     struct freshness read = {0};
     struct err err;
-    char *text = freshness_text(&made, arena);
+    char *text = freshness_text(&made, &seal, arena);
 
-    assert_int_equal(freshness_parse(bytes_of(text), &read, &err), 0);
+    assert_int_equal(freshness_parse(bytes_of(text), &seal, &read, &err), 0);
     assert_int_equal(read.shard, made.shard);
     assert_int_equal(read.seq, made.seq);
     assert_int_equal(read.offer, made.offer);
@@ -152,21 +154,48 @@ static void a_token_comes_back(void **state)
     arena_free(arena);
 }
 
+/* Whoever does not have the key: no byte can be another, and no other key makes the same seal. */
+static void a_token_cannot_be_made_up(void **state)
+{
+    const struct freshness made = {.shard = 1, .seq = 2, .offer = 3, .revision = 4};
+    const struct seal other = {{1, 2, 4}};
+    struct arena *arena = arena_new();
+    char *text = freshness_text(&made, &seal, arena);
+    struct freshness read;
+    struct err err;
+
+    (void)state;
+    for (char *at = text; *at; at++) {
+        char was = *at;
+
+        *at = was == 'B' ? 'C' : 'B';
+        assert_int_not_equal(freshness_parse(bytes_of(text), &seal, &read, &err), 0);
+        *at = was;
+    }
+    assert_int_equal(freshness_parse(bytes_of(text), &other, &read, &err), ERR_INVALID);
+    assert_int_equal(freshness_parse(bytes_of(text), &seal, &read, &err), 0);
+    arena_free(arena);
+}
+
 static void a_damaged_token_is_refused(void **state)
 {
     const struct freshness made = {.shard = 1, .seq = 2, .offer = 3, .revision = 4};
     struct arena *arena = arena_new();
-    char *text = freshness_text(&made, arena);
+    char *text = freshness_text(&made, &seal, arena);
     struct freshness read;
     struct err err;
 
     for (size_t size = 0; size < strlen(text); size++)
-        assert_int_equal(freshness_parse(bytes_make(text, size), &read, &err), ERR_INVALID);
-    assert_int_equal(freshness_parse(bytes_of(arena_printf(arena, "%sAAAA", text)), &read, &err),
-                     ERR_INVALID);
-    assert_int_equal(freshness_parse(bytes_of("not a token"), &read, &err), ERR_INVALID);
+        assert_int_equal(freshness_parse(bytes_make(text, size), &seal, &read, &err), ERR_INVALID);
+    assert_int_equal(
+        freshness_parse(bytes_of(arena_printf(arena, "%sAAAA", text)), &seal, &read, &err),
+        ERR_INVALID);
+    assert_int_equal(freshness_parse(bytes_of("not a token"), &seal, &read, &err), ERR_INVALID);
+    /* what everyone could write, before there was a seal */
+    assert_int_equal(freshness_parse(bytes_of("ASABkOvxpc7d5A8B"), &seal, &read, &err),
+                     ERR_PRECONDITION);
     text[0] = 'x';
-    assert_int_equal(freshness_parse(bytes_of(text), &read, &err), ERR_INVALID);
+    assert_int_equal(freshness_parse(bytes_of(text), &seal, &read, &err), ERR_INVALID);
     arena_free(arena);
 }
 
@@ -179,6 +208,7 @@ int main(void)
         cmocka_unit_test(a_typo_is_told_from_another_form),
         cmocka_unit_test(dashes_and_blanks_do_not_matter),
         cmocka_unit_test(a_token_comes_back),
+        cmocka_unit_test(a_token_cannot_be_made_up),
         cmocka_unit_test(a_damaged_token_is_refused),
     };
 

@@ -268,11 +268,24 @@ static double df_of(const struct world *world, const struct lexicon *lexicon,
     return 0;
 }
 
+/* Of those that live and have any of the field. */
+static double stats_average(const struct world *world, uint32_t field)
+{
+    uint64_t sum = 0, count = 0;
+
+    for (uint32_t slot = 0; slot < WORLD_DOC_MAX; slot++) {
+        const struct world_doc *doc = &world->docs[slot];
+
+        sum += doc->lives ? doc->lengths[field] : 0;
+        count += doc->lives && doc->lengths[field];
+    }
+    return count ? (double)sum / (double)count : 1;
+}
+
 static double word_score(const struct world *world, const struct lexicon *lexicon,
                          const struct text_stats *stats, const struct text_clause *clause,
                          const struct world_doc *doc, uint32_t stem)
 {
-    static const double averages[WORLD_TEXT_COUNT] = {4, 12};
     double n = (double)stats->doc_count;
     double df = df_of(world, lexicon, stats, stem);
     double t = 0;
@@ -281,7 +294,7 @@ static double word_score(const struct world *world, const struct lexicon *lexico
     for (field = 0; field < WORLD_TEXT_COUNT; field++)
         if (in_mask(clause, field))
             t += (double)world_field_spec(field)->weight * count_stem(world, doc, stem, field) /
-                 (0.25 + 0.75 * doc->lengths[field] / averages[field]);
+                 (0.25 + 0.75 * doc->lengths[field] / stats_average(world, field));
     return log(1 + (n - df + 0.5) / (df + 0.5)) * t / (1.2 + t) * 2.2;
 }
 

@@ -342,7 +342,7 @@ static double value_of(const struct world *world, const struct text_plan *plan,
 
         if (doc->tokens[i].term == term && (leaf->fields >> field & 1))
             t += weights[field] *
-                 (double)world->snapshot->norms->of_length[field][lengths >> field * 8 & 255];
+                 (double)world->snapshot->norms.of_length[field][lengths >> field * 8 & 255];
     }
     for (i = 0; df < 0 && text_plan_term(plan, i, &stat); i++) {
         if (bytes_equal(stat.word, stem))

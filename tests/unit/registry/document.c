@@ -271,18 +271,30 @@ static void an_epoch_that_is_over(void **state)
 
 static void tokens_come_back(void **state)
 {
-    const struct change_token token = {
-        .client_id = INT64_MAX, .lane = 2, .shard = UINT32_MAX, .idx = INT64_MAX};
-    static const char *const wrong[] = {"", "A", "AgEAAA", "AgEAAAEA", "AQEAAAE", "!!!!"};
+    const struct change_token token = {.client_id = INT64_MAX,
+                                       .lane = 2,
+                                       .shard = UINT32_MAX,
+                                       .idx = INT64_MAX,
+                                       .version = INT64_MAX,
+                                       .hash = INT64_MIN};
+    static const char *const wrong[] = {"", "A", "BAEAAA", "BAEAAAEA", "AQEAAAE", "!!!!"};
+    const struct seal seal = {{7}}, other = {{8}};
     struct arena *arena = arena_new();
     struct change_token parsed;
     struct err err;
-    char *text = change_token_text(&token, arena);
+    char *text = change_token_text(&token, &seal, arena);
 
-    assert_int_equal(change_token_parse(bytes_of(text), &parsed, &err), 0);
+    assert_int_equal(change_token_parse(bytes_of(text), &seal, &parsed, &err), 0);
     assert_memory_equal(&parsed, &token, sizeof(token));
-    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++)
-        assert_int_equal(change_token_parse(bytes_of(wrong[i]), &parsed, &err), ERR_INVALID);
+    assert_int_equal(change_token_parse(bytes_of(text), NULL, &parsed, &err), 0);
+    assert_memory_equal(&parsed, &token, sizeof(token));
+    assert_int_equal(change_token_parse(bytes_of(text), &other, &parsed, &err), ERR_INVALID);
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
+        assert_int_equal(change_token_parse(bytes_of(wrong[i]), &seal, &parsed, &err), ERR_INVALID);
+        assert_int_equal(change_token_parse(bytes_of(wrong[i]), NULL, &parsed, &err), ERR_INVALID);
+    }
+    assert_int_equal(change_token_parse(bytes_of("AgEAAAE"), &seal, &parsed, &err),
+                     ERR_PRECONDITION); /* of before there was a seal */
     arena_free(arena);
 }
 

@@ -274,8 +274,11 @@ static void a_batch_that_is_sent_twice_is_harmless(void **state)
 
 static void a_note_is_read_as_it_was_written(void **state)
 {
-    const struct progress written = {
-        .ticket = UINT64_MAX, .lanes = {1, INT64_MAX, 0, 77}, .has_gap = true};
+    const struct progress written = {.ticket = UINT64_MAX,
+                                     .lanes = {1, INT64_MAX, 0, 77},
+                                     .has_gap = true,
+                                     .pour = INT64_MAX,
+                                     .pour_ticket = 5};
     struct buf note = BUF_INIT(SHARD_NOTE_SIZE_MAX);
     struct progress read;
     struct err err;
@@ -287,12 +290,19 @@ static void a_note_is_read_as_it_was_written(void **state)
     assert_int_equal(read.ticket, written.ticket);
     assert_memory_equal(read.lanes, written.lanes, sizeof(read.lanes));
     assert_true(read.has_gap);
+    assert_int_equal(read.pour, written.pour);
+    assert_int_equal(read.pour_ticket, 5);
     for (size_t size = 1; size < note.size; size++)
         assert_int_equal(progress_decode(bytes_make(note.data, size), &read, &err), ERR_CORRUPT);
     note.data[0] = 9;
     assert_int_equal(progress_decode(buf_bytes(&note), &read, &err), ERR_CORRUPT);
     assert_int_equal(progress_decode(BYTES_EMPTY, &read, &err), 0);
     assert_int_equal(read.ticket, 0);
+    /* version 1: ticket 4, a gap that no pour could close, one lane */
+    assert_int_equal(progress_decode(bytes_of("\x01\x04\x01\x01\x11"), &read, &err), 0);
+    assert_int_equal(read.ticket, 4);
+    assert_int_equal(read.lanes[0], 17);
+    assert_int_equal(read.pour, -1);
     buf_release(&note);
 }
 

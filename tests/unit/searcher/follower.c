@@ -28,6 +28,8 @@
 enum { WAIT_MS = PATIENCE_MS, PATH_SIZE = 512, LARGE_SIZE = 500 << 10 };
 
 #define SERVING TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING
+#define BEGIN TORG__V1__INDEX_POUR__MARK__BEGIN
+#define END TORG__V1__INDEX_POUR__MARK__END
 #define KEPT TORG__V1__INDEX_MAP__EPOCH__STATE__KEPT
 
 struct world {
@@ -252,14 +254,38 @@ static void a_document_ends_at_its_time(void **state)
 
 /* ---- what is lost ---- */
 
-static void lost_messages_make_a_shard_unready_for_good(void **state)
+static void save(struct world *world)
+{
+    const struct index_view *view = follower_view(world->follower);
+    struct err err = {0};
+
+    assert_int_equal(replica_checkpoint(view->clients[0].epochs[0].shards[0], &err), 0);
+    view_release(view);
+}
+
+/* The topic lets go of all that it had; *end: of what came since, which is of no use. */
+static void lose_topic(struct world *world, uint64_t *end)
 {
     const struct topic_config small = {.partition_count = 1, .retention_size = 1};
-    struct replica_state seen = {0};
-    uint64_t first = 0, end = 0;
-    struct world world;
+    void *large = arena_zero(world->arena, LARGE_SIZE);
     struct err err = {0};
-    void *large;
+    uint64_t first, before;
+
+    assert_int_equal(topic_range(world->topics, "index.c.1", 0, &first, &before, &err), 0);
+    assert_int_equal(topic_create(world->topics, "index.c.1", &small, &err), 0);
+    for (int i = 0; i < 400 && first < before; i++) { /* files are let go of as a whole */
+        send(world, bytes_make(large, LARGE_SIZE));
+        assert_int_equal(topics_housekeep(world->topics, &err), 0);
+        assert_int_equal(topic_range(world->topics, "index.c.1", 0, &first, end, &err), 0);
+    }
+    assert_true(first >= before);
+}
+
+static void lost_messages_make_a_shard_unready(void **state)
+{
+    struct replica_state seen = {0};
+    uint64_t end = 0;
+    struct world world;
 
     (void)state;
     open_world(&world, "memory:");
@@ -269,15 +295,7 @@ static void lost_messages_make_a_shard_unready_for_good(void **state)
     follow(&world);
     wait_until(&world, 1, 0, is_ready_at, 101, &seen);
     unfollow(&world);
-    /* No checkpoint was written, and the topic lets go of what the replay needs. */
-    assert_int_equal(topic_create(world.topics, "index.c.1", &small, &err), 0);
-    large = arena_zero(world.arena, LARGE_SIZE);
-    for (int i = 0; i < 400 && !first; i++) { /* segments of the log are let go of as a whole */
-        send(&world, bytes_make(large, LARGE_SIZE));
-        assert_int_equal(topics_housekeep(world.topics, &err), 0);
-        assert_int_equal(topic_range(world.topics, "index.c.1", 0, &first, &end, &err), 0);
-    }
-    assert_true(first > 0);
+    lose_topic(&world, &end);     /* no checkpoint was written */
     for (int i = 0; i < 2; i++) { /* it is remembered */
         follow(&world);
         wait_until(&world, 1, 0, is_at, end, &seen);
@@ -289,12 +307,103 @@ static void lost_messages_make_a_shard_unready_for_good(void **state)
     close_world(&world);
 }
 
+static void send_mark(struct world *world, Torg__V1__IndexPour__Mark mark, int64_t number,
+                      uint64_t ticket)
+{
+    send(world, message_pour(ticket, mark, number, ticket, world->arena));
+    if (mark == BEGIN)
+        send(world, message_schema(ticket, world->arena));
+}
+
+static void send_titled(struct world *world, uint64_t ticket, uint32_t id)
+{
+    send(world, message_titled(ticket, id, arena_printf(world->arena, "pk%u", id), "велосипед", 1,
+                               0, world->arena));
+}
+
+static bool is_unready_at(const struct replica_state *state, uint64_t offset)
+{
+    return !state->is_ready && state->offset >= offset;
+}
+
+/* It begins with a pour and is whole at its end, whatever lies before and wherever it was stopped.
+ */
+static void a_pour_makes_a_shard_ready_again(void **state)
+{
+    struct replica_state seen = {0};
+    uint64_t end = 0;
+    struct world world;
+
+    (void)state;
+    open_world(&world, "memory:");
+    make_topic(world.topics, "index.c.1", 1);
+    send_documents(&world, 100);
+    announce_one(&world, 1);
+    lose_topic(&world, &end);
+    send_titled(&world, 3, 7); /* removed before, and nobody will say so again */
+    send_mark(&world, END, 1, 3);
+    send(&world, message_progress(3, 0, 17, world.arena));
+    send_mark(&world, BEGIN, 2, 4);
+    send_titled(&world, 4, 1);
+    send(&world, message_progress(4, 0, 18, world.arena));
+    end += 7;
+    follow(&world);
+    wait_until(&world, 1, 0, is_unready_at, end, &seen);
+    assert_true(seen.progress.has_gap);
+    assert_int_equal(seen.progress.lanes[0], 0); /* nobody takes that for searchable */
+    assert_non_null(strstr(seen.reason, "pour 2"));
+    save(&world);
+    unfollow(&world);
+    follow(&world);
+    send_mark(&world, END, 1, 4);
+    send_mark(&world, END, 2, 3);
+    send_titled(&world, 4, 2);
+    wait_until(&world, 1, 0, is_unready_at, end + 3, &seen);
+    send_mark(&world, END, 2, 4);
+    wait_until(&world, 1, 0, is_ready_at, end + 4, &seen);
+    assert_int_equal(seen.doc_count, 2);
+    assert_int_equal(seen.progress.lanes[0], 18);
+    assert_false(seen.progress.has_gap);
+    send_mark(&world, BEGIN, 3, 4); /* of no concern to a shard that is whole */
+    send_titled(&world, 4, 1);
+    wait_until(&world, 1, 0, is_ready_at, end + 7, &seen);
+    assert_int_equal(seen.doc_count, 2);
+    close_world(&world);
+}
+
+/* An owner that was replaced begins a pour, late, and sends a document that was removed. */
+static void another_pour_begins_with_an_empty_shard(void **state)
+{
+    struct replica_state seen = {0};
+    uint64_t end = 0;
+    struct world world;
+
+    (void)state;
+    open_world(&world, "memory:");
+    make_topic(world.topics, "index.c.1", 1);
+    send_documents(&world, 100);
+    announce_one(&world, 1);
+    lose_topic(&world, &end);
+    send_mark(&world, BEGIN, 2, 3);
+    send_titled(&world, 3, 7);
+    send_mark(&world, BEGIN, 2, 4);
+    send_titled(&world, 4, 1);
+    follow(&world);
+    wait_until(&world, 1, 0, is_unready_at, end + 6, &seen);
+    send_mark(&world, END, 2, 3); /* replaced */
+    wait_until(&world, 1, 0, is_unready_at, end + 7, &seen);
+    send_mark(&world, END, 2, 4);
+    wait_until(&world, 1, 0, is_ready_at, end + 8, &seen);
+    assert_int_equal(seen.doc_count, 1);
+    assert_true(seen.reset_count > 0);
+    close_world(&world);
+}
+
 static void a_shard_ahead_of_its_topic_begins_anew(void **state)
 {
     struct replica_state seen = {0};
     struct world world, other;
     char dir[PATH_SIZE];
-    struct err err = {0};
 
     (void)state;
     open_world(&world, "memory:");
@@ -303,12 +412,7 @@ static void a_shard_ahead_of_its_topic_begins_anew(void **state)
     announce_one(&world, 1);
     follow(&world);
     wait_until(&world, 1, 0, is_ready_at, 101, &seen);
-    {
-        const struct index_view *view = follower_view(world.follower);
-
-        assert_int_equal(replica_checkpoint(view->clients[0].epochs[0].shards[0], &err), 0);
-        view_release(view);
-    }
+    save(&world);
     unfollow(&world);
     open_world(&other, "memory:");
     make_topic(other.topics, "index.c.1", 1);
@@ -515,7 +619,9 @@ int main(void)
         cmocka_unit_test(a_message_that_cannot_be_applied_stops_nobody),
         cmocka_unit_test(a_shard_is_not_ready_before_it_has_what_there_was),
         cmocka_unit_test(a_document_ends_at_its_time),
-        cmocka_unit_test(lost_messages_make_a_shard_unready_for_good),
+        cmocka_unit_test(lost_messages_make_a_shard_unready),
+        cmocka_unit_test(a_pour_makes_a_shard_ready_again),
+        cmocka_unit_test(another_pour_begins_with_an_empty_shard),
         cmocka_unit_test(a_shard_ahead_of_its_topic_begins_anew),
         cmocka_unit_test(a_damaged_directory_is_replayed),
         cmocka_unit_test(a_retired_epoch_leaves_nothing),

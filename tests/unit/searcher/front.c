@@ -509,7 +509,7 @@ static void show_all(struct world *world, int64_t idx)
     send_to(world->topics, "index.one.1", 0, message_progress(1, 0, idx, world->arena));
     search(world, "one",
            arena_printf(world->arena, "{\"wait\":[\"%s\"],\"query\":{\"stages\":[{}]}}",
-                        change_token_text(&token, world->arena)));
+                        change_token_text(&token, &(struct seal){{0}}, world->arena)));
 }
 
 static void a_capped_list_goes_on_when_more_comes(void **state)
@@ -853,7 +853,7 @@ static void a_search_waits_for_a_write(void **state)
     wait_ready(&world, "three", 1);
     json = arena_printf(world.arena,
                         "{\"wait\":[\"%s\"],\"query\":{\"stages\":[{\"text\":\"единорог\"}]}}",
-                        change_token_text(&token, world.arena));
+                        change_token_text(&token, &(struct seal){{0}}, world.arena));
     response = arena_alloc(world.arena, sizeof(*response));
     torg__v1__search_response__init(response);
     began_us = clock_mono_us(clock_system());
@@ -867,7 +867,7 @@ static void a_search_waits_for_a_write(void **state)
     assert_int_equal(search(&world, "three", json)->stages[0]->n_hits, 1);
     expect_refusal(&world, "three",
                    arena_printf(world.arena, "{\"wait\":[\"%s\"],\"query\":{\"stages\":[{}]}}",
-                                change_token_text(&foreign, world.arena)),
+                                change_token_text(&foreign, &(struct seal){{0}}, world.arena)),
                    ERR_INVALID, "another client");
     close_world(&world);
 }

@@ -70,7 +70,7 @@ static void open_world(struct world *world)
     world->front = (struct front){.follower = world->follower,
                                   .gatherer = {.workers = world->workers},
                                   .clock = clock_system()};
-    world->token = change_token_text(&token, world->arena);
+    world->token = change_token_text(&token, &(struct seal){{0}}, world->arena);
 }
 
 static void close_world(struct world *world)

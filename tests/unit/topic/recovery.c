@@ -415,6 +415,44 @@ static void a_commit_that_was_not_stored_is_an_error(void **state)
     assert_true(lag.has_committed && lag.committed >= 1 && lag.committed <= 2);
 }
 
+static void a_group_behind_a_lost_tail_reads_what_comes(void **state)
+{
+    const char *names[] = {"t"};
+    struct consumer_options options = {.group = "g", .topics = names, .topic_count = 1};
+    struct bench *bench = *state;
+    const struct topic_message *messages;
+    struct consumer *consumer;
+    struct disk_file *file;
+    uint64_t size;
+    struct err err;
+    size_t count;
+
+    OK(produce(bench, "a", &err));
+    size = size_of(bench, FIRST_SEGMENT);
+    OK(produce(bench, "b", &err));
+    OK(produce(bench, "c", &err));
+    OK(consumer_open(bench->topics, &options, &consumer, &err));
+    OK(consumer_poll(consumer, 0, &messages, &count, &err));
+    assert_int_equal(count, 3);
+    OK(consumer_commit_polled(consumer, &err));
+    consumer_close(consumer);
+    crash(bench);
+    OK(bench->disk->ops->open(bench->disk, FIRST_SEGMENT, false, &file, &err));
+    OK(bench->disk->ops->file_truncate(file, size, &err));
+    disk_file_close(file);
+
+    OK(open_bench(bench, &err));
+    OK(consumer_open(bench->topics, &options, &consumer, &err));
+    OK(consumer_poll(consumer, 0, &messages, &count, &err));
+    assert_int_equal(count, 0);
+    OK(produce(bench, "d", &err)); /* at the offset that b had */
+    OK(consumer_poll(consumer, 0, &messages, &count, &err));
+    assert_int_equal(count, 1);
+    assert_true(bytes_equal_text(messages[0].value, "d"));
+    OK(consumer_commit_polled(consumer, &err));
+    consumer_close(consumer);
+}
+
 static void committed_offsets_are_compacted(void **state)
 {
     enum { COMMITS = 40000, BATCH = 100 };
@@ -598,6 +636,7 @@ int main(void)
         TEST(sealed_segments_may_not_rot_or_vanish),
         TEST(a_roll_that_fails_half_way_heals),
         TEST(a_commit_that_was_not_stored_is_an_error),
+        TEST(a_group_behind_a_lost_tail_reads_what_comes),
         TEST(committed_offsets_are_compacted),
         TEST(a_half_removed_topic_does_not_come_back),
         TEST(files_that_stay_are_not_the_next_topics),

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * indexer_tend.c - the topics of a shard's epochs are kept whole and short; see indexer.h.
+ *
+ * A topic is whole from an offset on when every document was sent at that offset or later. That is
+ * its beginning, until documents are poured again: then it is the first mark of the last pour that
+ * has both (backfill.h). It is a compaction of the log, as it were, by those who know what is
+ * alive:
+ *
+ *   0 … records … BEGIN 1 … documents and changes … END 1 … changes … BEGIN 2 … END 2 …
+ *                 └ whole from here on: what lies before may go, after a delay
+ *
+ * Documents are poured again when the topic does not reach back to that offset (retention took it,
+ * somebody cut or made it anew), so that a shard without files can come back; and when it has many
+ * more records than there are documents. Nobody asks for it: whoever owns the shard sees it.
+ */
+#include <assert.h>
+#include <inttypes.h>
+
+#include "base/log.h"
+#include "base/object.h"
+#include "model/topics.h"
+#include "numerator/number_count.h"
+#include "numerator/numerator.h"
+#include "registry/bounds.h"
+#include "registry/indexing/backfill.h"
+#include "registry/indexing/indexer_parts.h"
+#include "store/fence.h"
+
+struct tending {
+    struct indexer *indexer;
+    uint32_t place; /* of the epoch, in the view */
+    struct backfill_place at;
+    char topic[INDEX_TOPIC_SIZE];
+    int64_t first, end; /* of the topic */
+    struct backfill backfill;
+    bool found;
+    int64_t live_count;   /* documents, about; counted only when it matters */
+    uint64_t mark_offset; /* of the BEGIN that was sent */
+};
+
+/* --- looking --- */
+
+static bool is_long(const struct tending *tending)
+{
+    int64_t slack = tending->indexer->base->rules.slack_count;
+
+    return slack && tending->end - tending->backfill.whole_offset > slack;
+}
+
+static int look(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct tending *tending = arg;
+    struct number_count count;
+    int rc = backfill_find(tx, tending->at.client_id, tending->at.epoch, tending->at.shard,
+                           &tending->backfill, &tending->found, err);
+
+    tending->live_count = 0;
+    if (rc || !is_long(tending))
+        return rc;
+    rc = number_count_read(tx, tending->at.client_id, tending->at.shard, 0, &count, err);
+    if (!rc)
+        tending->live_count = count.given - count.gone - count.held - count.free;
+    return rc;
+}
+
+/* Whether the topic has the offset that it was whole from, or will be. */
+static bool has_lost(const struct tending *tending, int64_t offset)
+{
+    return tending->first > offset || tending->end < offset;
+}
+
+/* Why documents are poured again; NULL: there is no need. */
+static const char *find_need(const struct tending *tending)
+{
+    const struct backfill *backfill = &tending->backfill;
+
+    if (!backfill->is_whole)
+        return backfill->mark_offset >= 0 && has_lost(tending, backfill->mark_offset)
+                   ? "the topic has lost the pour's beginning"
+                   : NULL;
+    if (has_lost(tending, backfill->whole_offset))
+        return "the topic has lost records that a new shard needs";
+    if (tending->found && !backfill->is_done) /* the epoch is built */
+        return NULL;
+    if (is_long(tending) &&
+        tending->end - backfill->whole_offset >
+            tending->indexer->base->rules.slack_count + POUR_SHARE * tending->live_count)
+        return "the topic has many more records than documents";
+    return NULL;
+}
+
+/* --- steps, each under the fence --- */
+
+static int check_owner(struct store_tx *tx, const struct tending *tending, struct err *err)
+{
+    const struct indexer *indexer = tending->indexer;
+    int rc = store_check_fence(tx, indexer->fence, (int64_t)indexer->ticket, err);
+
+    return rc ? rc : client_confirm(tx, indexer->client, err);
+}
+
+static int begin_tx(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct tending *tending = arg;
+    int64_t first, last;
+    int rc = check_owner(tx, tending, err);
+
+    number_shard_range(tending->at.shard, tending->indexer->client->shard_count, &first, &last);
+    return rc ? rc
+              : backfill_begin_again(tx, &tending->at, &tending->backfill,
+                                     first == INT64_MIN ? first : first - 1, err);
+}
+
+static int note_begin_tx(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct tending *tending = arg;
+    int rc = check_owner(tx, tending, err);
+
+    return rc ? rc
+              : backfill_note_begin(tx, &tending->at, tending->backfill.pour_no,
+                                    tending->indexer->ticket, tending->mark_offset, err);
+}
+
+static int note_end_tx(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct tending *tending = arg;
+    int rc = check_owner(tx, tending, err);
+
+    return rc ? rc
+              : backfill_note_end(tx, &tending->at, tending->backfill.pour_no,
+                                  clock_wall_us(tending->indexer->base->clock), err);
+}
+
+static int begin_again(struct tending *tending, const char *need, struct err *err)
+{
+    int rc = store_write(tending->indexer->base->store, begin_tx, tending, err);
+
+    if (rc)
+        return rc;
+    tending->backfill.pour_no++;
+    tending->backfill.is_whole = tending->backfill.is_done = false;
+    tending->backfill.mark_offset = -1;
+    log_info("documents of a shard are poured again", LOG_TEXT("topic", tending->topic),
+             LOG_INT("shard", tending->at.shard), LOG_INT("pour", tending->backfill.pour_no),
+             LOG_TEXT("reason", need), LOG_INT("first", tending->first),
+             LOG_INT("end", tending->end));
+    return 0;
+}
+
+static int send_begin(struct tending *tending, struct err *err)
+{
+    Torg__V1__IndexPour mark = TORG__V1__INDEX_POUR__INIT;
+    int rc;
+
+    mark.mark = TORG__V1__INDEX_POUR__MARK__BEGIN;
+    mark.number = tending->backfill.pour_no;
+    mark.begin_ticket = tending->indexer->ticket;
+    rc = indexer_send_mark(tending->indexer, tending->place, &mark, &tending->mark_offset, err);
+    if (!rc)
+        rc = store_write(tending->indexer->base->store, note_begin_tx, tending, err);
+    if (!rc)
+        tending->backfill.mark_offset = (int64_t)tending->mark_offset;
+    return rc;
+}
+
+static int send_end(struct tending *tending, struct err *err)
+{
+    Torg__V1__IndexPour mark = TORG__V1__INDEX_POUR__INIT;
+    uint64_t offset;
+    int rc;
+
+    mark.mark = TORG__V1__INDEX_POUR__MARK__END;
+    mark.number = tending->backfill.pour_no;
+    mark.begin_ticket = tending->backfill.mark_ticket;
+    rc = indexer_send_mark(tending->indexer, tending->place, &mark, &offset, err);
+    if (!rc)
+        rc = store_write(tending->indexer->base->store, note_end_tx, tending, err);
+    if (rc)
+        return rc;
+    log_info("documents of a shard have been poured again", LOG_TEXT("topic", tending->topic),
+             LOG_INT("shard", tending->at.shard), LOG_INT("pour", tending->backfill.pour_no),
+             LOG_INT("documents", tending->backfill.poured_count),
+             LOG_INT("refused", tending->backfill.refused_count),
+             LOG_INT("from", tending->backfill.mark_offset), LOG_INT("to", (int64_t)offset));
+    return 0;
+}
+
+/* --- all of it --- */
+
+static int go_on(struct tending *tending, struct err *err)
+{
+    struct indexer *indexer = tending->indexer;
+    const struct backfill *backfill = &tending->backfill;
+    int rc = 0;
+
+    if (backfill->mark_offset < 0)
+        rc = send_begin(tending, err);
+    else if (backfill->is_done && indexer->position[LANE_BACKFILL] >= backfill->end_idx)
+        return send_end(tending, err);
+    if (!rc && !backfill->is_done)
+        indexer->again_epoch = tending->at.epoch;
+    indexer->tend_us = clock_after_us(indexer->base->clock, TEND_BUSY_MS * MS_US);
+    return rc;
+}
+
+/* A topic that cannot be trimmed is only long. */
+static void trim(const struct tending *tending)
+{
+    const struct indexer_base *base = tending->indexer->base;
+    const struct backfill *backfill = &tending->backfill;
+    struct err err = {0};
+
+    if (tending->first >= backfill->whole_offset || tending->end < backfill->whole_offset ||
+        clock_wall_us(base->clock) - backfill->whole_us < base->rules.trim_delay_us)
+        return;
+    if (topic_trim(base->topics, tending->topic, tending->at.shard,
+                   (uint64_t)backfill->whole_offset, &err))
+        log_warn("an index topic could not be trimmed; this is tried again",
+                 LOG_TEXT("topic", tending->topic), LOG_INT("shard", tending->at.shard),
+                 LOG_TEXT("error", err.text));
+}
+
+static int tend_epoch(struct tending *tending, struct err *err)
+{
+    const struct indexer_base *base = tending->indexer->base;
+    uint64_t first, end;
+    const char *need;
+    int rc = topic_range(base->topics, tending->topic, tending->at.shard, &first, &end, err);
+
+    if (rc) /* nothing was sent yet, or it does not answer: then rounds tell it */
+        return 0;
+    tending->first = (int64_t)first;
+    tending->end = (int64_t)end;
+    rc = store_read(base->store, look, tending, err);
+    if (rc)
+        return rc;
+    need = find_need(tending);
+    if (need)
+        rc = begin_again(tending, need, err);
+    if (!rc && !tending->backfill.is_whole)
+        rc = go_on(tending, err);
+    if (!rc)
+        trim(tending);
+    return rc;
+}
+
+int indexer_tend(struct indexer *indexer, struct err *err)
+{
+    int64_t now_us = clock_mono_us(indexer->base->clock);
+    int rc = 0;
+
+    object_check(indexer, INDEXER_MAGIC);
+    if (!indexer->is_claimed || now_us < indexer->tend_us)
+        return 0;
+    indexer->tend_us = now_us + TEND_MS * MS_US;
+    indexer->again_epoch = 0;
+    for (uint32_t i = 0; i < indexer->client->epoch_count && !rc; i++) {
+        struct tending tending = {
+            .indexer = indexer,
+            .place = i,
+            .at = {indexer->client->id, indexer->client->epochs[i].epoch, indexer->shard}};
+
+        index_topic_name(indexer->client->name, tending.at.epoch, tending.topic);
+        rc = tend_epoch(&tending, err);
+    }
+    if (rc == ERR_CONFLICT) /* the client has changed: the next round reads it anew */
+        return 0;
+    if (rc)
+        indexer->is_claimed = false;
+    return rc;
+}

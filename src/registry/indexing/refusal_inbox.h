@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * refusal_inbox.h - what searchers could not apply, put into the lane failed.
+ *
+ *   index-refusals ── is the registry's document still that one? ── yes ──> failed, parked
+ *                                                                └ no ───> a newer one is on its
+ * way
+ *
+ * It is parked at once: what a searcher refuses (a limit, a field that is there with another type)
+ * it would refuse again, and each try is a record of the index's topic more. `torg queue replay`
+ * sends it again when the cause is gone, a newer write takes its place by itself. A refusal may
+ * come many times, of each replica and after each replay: it is one row.
+ *
+ * Threads: its reader's one (stage/reader.h).
+ */
+#ifndef TORG_REGISTRY_INDEXING_REFUSAL_INBOX_H
+#define TORG_REGISTRY_INDEXING_REFUSAL_INBOX_H
+
+#include "base/clock.h"
+#include "registry/clients/clients.h"
+#include "store/store.h"
+#include "topic/topic.h"
+
+#define REFUSAL_GROUP "index-refusals"
+
+struct refusal_inbox_options { /* all borrowed until it has stopped */
+    struct topics *topics;
+    struct store *store;
+    struct clients *clients;
+    const struct clock *clock;
+};
+
+struct refusal_inbox;
+
+/* On failure *inbox is NULL. */
+int refusal_inbox_start(const struct refusal_inbox_options *options, struct refusal_inbox **inbox,
+                        struct err *err);
+void refusal_inbox_stop(struct refusal_inbox *inbox); /* NULL is fine */
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * refusals.c - a document that searchers cannot apply comes back: parked with its reason, told to
+ * who asks with its token, sent again when it is replayed, ended by a newer write. Embedded and on
+ * servers, with a real receiver, indexer and searcher.
+ *
+ * What they cannot apply here is one more brand than the field may have.
+ */
+#include "contract/indexer_fixture.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "codec/message.h"
+#include "inspect/change.h"
+#include "inspect/searcher_door.h"
+#include "model/topics.h"
+#include "patience.h"
+#include "registry/indexing/failed.h"
+#include "registry/indexing/refusal_inbox.h"
+#include "torg/v1/index_message.pb-c.h"
+
+enum { BRAND_COUNT_MAX = 2 };
+
+static struct index_place place;
+static struct indexer *indexer;
+static struct coord *coord;
+static struct follower *follower;
+static struct refusal_inbox *inbox;
+static struct searcher searcher;
+static struct inspect inspect;
+
+static void read_refusals(void)
+{
+    const struct refusal_inbox_options options = {.topics = place.topics,
+                                                  .store = place.store,
+                                                  .clients = place.receiver.clients,
+                                                  .clock = clock_system()};
+    struct err err;
+
+    OK(refusal_inbox_start(&options, &inbox, &err));
+}
+
+static void follow(void)
+{
+    const struct follower_options options = {
+        .topics = place.topics, .coord = coord, .clock = clock_system()};
+    struct err err;
+
+    OK(clients_announce(place.receiver.clients, coord, &err));
+    OK(follower_start(&options, &follower, &err));
+    searcher.front.follower = follower;
+}
+
+static void begin(void **state)
+{
+    struct err err;
+    char url[64];
+
+    if (!index_place_open(&place, case_on_servers(state), 1))
+        skip();
+    indexer = place_indexer(&place, 0, 1);
+    snprintf(url, sizeof(url), "memory:%s", place.client);
+    OK(coord_open(url, "test", NULL, &coord, &err));
+    searcher = (struct searcher){.front = {.clock = clock_system()}};
+    inspect = (struct inspect){.store = place.store,
+                               .clients = place.receiver.clients,
+                               .dictionaries = place.receiver.dictionaries,
+                               .clock = clock_system(),
+                               .door = searcher_door(&searcher),
+                               .topics = place.topics,
+                               .tombstone_life_us = INT64_C(86400) * SECOND_US};
+}
+
+static void end(void)
+{
+    refusal_inbox_stop(inbox);
+    follower_stop(follower);
+    coord_close(coord);
+    indexer_free(indexer);
+    index_place_close(&place);
+    inbox = NULL;
+    follower = NULL;
+}
+
+/* Its token. */
+static char *put_brand(const char *pk, int64_t version, const char *brand)
+{
+    Torg__V1__RawDocument *document =
+        (Torg__V1__RawDocument *)message_new(&torg__v1__raw_document__descriptor, place.arena);
+    Torg__V1__RawField *field =
+        (Torg__V1__RawField *)message_new(&torg__v1__raw_field__descriptor, place.arena);
+    Torg__V1__Verdict **verdicts;
+    struct err err = {0};
+
+    document->pk = (char *)pk;
+    document->version = version;
+    document->fields = arena_array(place.arena, 1, sizeof(field));
+    document->fields[document->n_fields++] = field;
+    field->name = "brand";
+    field->_keyword_case = TORG__V1__RAW_FIELD___KEYWORD_KEYWORD;
+    field->keyword = (char *)brand;
+    field->options =
+        (Torg__V1__FieldOptions *)message_new(&torg__v1__field_options__descriptor, place.arena);
+    field->options->value_count_max = BRAND_COUNT_MAX;
+    clock_manual_advance(&place.clock, 1);
+    OK(receiver_put(&place.receiver, place.client, LANE_MAIN, &document, 1, place.arena, &verdicts,
+                    &err));
+    assert_int_equal(verdicts[0]->kind, TORG__V1__VERDICT__KIND__ACCEPTED);
+    return verdicts[0]->token;
+}
+
+static struct change_progress look(const char *token)
+{
+    struct change_progress progress;
+    struct change change;
+    struct err err;
+
+    OK(change_parse(&inspect, bytes_of(token), &change, &err));
+    OK(change_look(&inspect, &change, place.arena, &progress, &err));
+    return progress;
+}
+
+/* Until it is found, or stuck. */
+static struct change_progress wait_for(const char *token)
+{
+    struct change_progress progress = look(token);
+
+    for (int ms = 0; ms < PATIENCE_MS; ms += 5) {
+        if (progress.next == CHANGE_STAGE_COUNT || progress.is_stuck)
+            return progress;
+        usleep(5000);
+        progress = look(token);
+    }
+    fail_msg("it waits for stage %d: %s", (int)progress.next, progress.reason);
+    return progress;
+}
+
+static void expect_stuck(const char *token, const char *pk)
+{
+    struct change_progress progress = wait_for(token);
+
+    assert_true(progress.is_stuck);
+    assert_int_equal(progress.next, CHANGE_SEARCHABLE);
+    assert_non_null(strstr(progress.reason, "\"brand\" has 2 different values"));
+    assert_non_null(strstr(progress.mend, "torg queue replay"));
+    assert_non_null(strstr(progress.mend, pk));
+    assert_true(progress.since_us > 0);
+}
+
+static int64_t count_parked(void)
+{
+    return read_integer(place.store, "SELECT COUNT(*) FROM registry_failed WHERE next_us = 0 "
+                                     "AND refused_epoch = 1");
+}
+
+/* --- cases --- */
+
+static void what_searchers_cannot_apply_is_parked_and_told(void **state)
+{
+    const char *tokens[4];
+
+    begin(state);
+    tokens[0] = put_brand("a", 1, "one");
+    tokens[1] = put_brand("b", 1, "two");
+    tokens[2] = put_brand("c", 1, "three");
+    tokens[3] = put_brand("d", 1, "one");
+    place_run(indexer);
+    read_refusals();
+    follow();
+    assert_int_equal(wait_for(tokens[0]).next, CHANGE_STAGE_COUNT);
+    assert_int_equal(wait_for(tokens[1]).next, CHANGE_STAGE_COUNT);
+    expect_stuck(tokens[2], "c");
+    assert_int_equal(wait_for(tokens[3]).next, CHANGE_STAGE_COUNT);
+    assert_int_equal(count_parked(), 1);
+    end();
+}
+
+static void a_replay_sends_it_again_and_it_may_come_back(void **state)
+{
+    int64_t replayed = 0;
+    const char *token;
+    struct err err;
+
+    begin(state);
+    put_brand("a", 1, "one");
+    put_brand("b", 1, "two");
+    token = put_brand("c", 1, "three");
+    place_run(indexer);
+    read_refusals();
+    follow();
+    expect_stuck(token, "c");
+    OK(store_write_one(place.store, "UPDATE registry_failed SET next_us = 1, attempt_count = 0",
+                       NULL, 0, &replayed, &err));
+    assert_int_equal(replayed, 1);
+    place_run(indexer);
+    expect_stuck(token, "c"); /* by the searcher's second refusal, however late it comes */
+    for (int ms = 0; count_parked() != 1 && ms < PATIENCE_MS; ms += 5)
+        usleep(5000);
+    assert_int_equal(count_parked(), 1);
+    end();
+}
+
+static void a_newer_write_that_fits_ends_it(void **state)
+{
+    const char *token;
+
+    begin(state);
+    put_brand("a", 1, "one");
+    put_brand("b", 1, "two");
+    token = put_brand("c", 1, "three");
+    place_run(indexer);
+    read_refusals();
+    follow();
+    expect_stuck(token, "c");
+    token = put_brand("c", 2, "two");
+    place_run(indexer);
+    assert_int_equal(wait_for(token).next, CHANGE_STAGE_COUNT);
+    assert_int_equal(count_parked(), 0);
+    end();
+}
+
+static int list_nothing(void *arg, const char *replica, const Torg__V1__ListIndexedRequest *request,
+                        struct arena *arena, Torg__V1__ListIndexedResponse **response,
+                        struct err *err)
+{
+    return err_set(err, ERR_NOT_FOUND, "the searcher is elsewhere");
+}
+
+/* Until the searcher is past the write. */
+static void wait_past(int64_t idx)
+{
+    const struct index_view *view;
+    struct err err;
+
+    OK(follower_view_with(follower, place.client, INT64_MAX, &view, &err));
+    OK(replica_wait(view->clients[0].epochs[0].shards[0], LANE_MAIN, idx, INT64_MAX, &err));
+    view_release(view);
+}
+
+/* Positions alone say nothing while refusals are not read. */
+static void expect_not_taken_for_a_hit(void **state, bool is_elsewhere)
+{
+    struct change_progress progress;
+    const char *token;
+
+    begin(state);
+    if (is_elsewhere)
+        inspect.door.list = list_nothing;
+    put_brand("a", 1, "one");
+    put_brand("b", 1, "two");
+    token = put_brand("c", 1, "three");
+    place_run(indexer);
+    follow();
+    wait_past(3);
+    progress = look(token);
+    assert_int_equal(progress.next, CHANGE_SEARCHABLE);
+    assert_false(progress.is_stuck);
+    assert_non_null(strstr(progress.reason, "do not show it"));
+    read_refusals();
+    expect_stuck(token, "c");
+    end();
+}
+
+static void a_refusal_that_nobody_has_read_is_not_taken_for_a_hit(void **state)
+{
+    expect_not_taken_for_a_hit(state, false);
+}
+
+static void nor_is_that_of_a_searcher_elsewhere(void **state)
+{
+    expect_not_taken_for_a_hit(state, true);
+}
+
+static void send_refusal(const char *pk, int64_t version, const char *client)
+{
+    Torg__V1__IndexRefusal refusal = TORG__V1__INDEX_REFUSAL__INIT;
+    struct topic_record record = {0};
+    struct buf wire = BUF_INIT(1000);
+    struct err err;
+
+    refusal.client = (char *)client;
+    refusal.epoch = 1;
+    refusal.pk = (char *)pk;
+    refusal.version = version;
+    refusal.modify_us = 1;
+    refusal.reason = "no room";
+    message_encode(&refusal.base, &wire);
+    record.key = bytes_of(arena_printf(place.arena, "%s/%s", client, pk));
+    record.value = buf_bytes(&wire);
+    OK(topic_produce(place.topics, TOPIC_REFUSALS, &record, 1, NULL, &err));
+    buf_release(&wire);
+}
+
+static uint64_t unread_count(void)
+{
+    struct topic_config config;
+    uint64_t sum = 0;
+    struct err err;
+
+    OK(topic_describe(place.topics, TOPIC_REFUSALS, &config, &err));
+    for (uint32_t i = 0; i < config.partition_count; i++) {
+        struct topic_lag lag;
+
+        OK(topic_lag(place.topics, REFUSAL_GROUP, TOPIC_REFUSALS, i, &lag, &err));
+        sum += lag.lag;
+    }
+    return sum;
+}
+
+/* Of a write that is not the newest any more, of a client or a document that is not there. */
+static void a_refusal_that_is_no_news_changes_nothing(void **state)
+{
+    begin(state);
+    put_brand("a", 5, "one");
+    place_run(indexer);
+    read_refusals();
+    send_refusal("a", 4, place.client);
+    send_refusal("z", 1, place.client);
+    send_refusal("a", 5, "nobody");
+    for (int ms = 0; unread_count() && ms < PATIENCE_MS; ms += 5)
+        usleep(5000);
+    assert_int_equal(unread_count(), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 0);
+    end();
+}
+
+/* --- what the owner of a shard takes off --- */
+
+struct clearing {
+    struct failed_element seen;
+    bool is_put_anew; /* between the reading and the clearing */
+};
+
+static int clear(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct clearing *clearing = arg;
+    struct failed_element again = clearing->seen;
+    int rc = failed_put(tx, 1, &clearing->seen, false, err);
+
+    again.attempt_count++;
+    if (!rc && clearing->is_put_anew)
+        rc = failed_put(tx, 1, &again, false, err);
+    return rc ? rc : failed_clear(tx, 1, &clearing->seen, 1, err);
+}
+
+/* A searcher may be faster than the commit of what was sent to it. */
+static void what_was_refused_meanwhile_is_not_taken_off(void **state)
+{
+    struct clearing clearing = {.seen = {.pk = bytes_of("a"),
+                                         .order = {1, 2, 3},
+                                         .attempt_count = 1,
+                                         .reason = bytes_of("no room"),
+                                         .refused_epoch = 1}};
+    struct err err;
+
+    begin(state);
+    OK(store_write(place.store, clear, &clearing, &err));
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 0);
+    clearing.is_put_anew = true;
+    OK(store_write(place.store, clear, &clearing, &err));
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 1);
+    end();
+}
+
+static const struct test_case cases[] = {
+    CASE(what_searchers_cannot_apply_is_parked_and_told),
+    CASE(a_replay_sends_it_again_and_it_may_come_back),
+    CASE(a_newer_write_that_fits_ends_it),
+    CASE(a_refusal_that_nobody_has_read_is_not_taken_for_a_hit),
+    CASE(nor_is_that_of_a_searcher_elsewhere),
+    CASE(a_refusal_that_is_no_news_changes_nothing),
+    CASE(what_was_refused_meanwhile_is_not_taken_off),
+};
+
+int main(int argc, char **argv)
+{
+    static struct case_list list = {.name = "refusals"};
+
+    cases_embedded(&list, cases, ARRAY_COUNT(cases));
+    cases_on_servers(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
+}

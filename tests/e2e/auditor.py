@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What got lost between two stages is told by `torg verify`, and repaired by the auditor: rows that are gone from the
+outbox or from the registry, a data directory whose parts were copied at different times, tails of topics that a disk
+has lost."""
+import json
+import os
+import random
+import shutil
+import sys
+
+sys.dont_write_bytecode = True
+from kit import chain  # noqa: E402
+from kit import market  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import Place, open_sqlite  # noqa: E402
+
+SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
+NO_AUDITOR = "--auditor.rate=0"
+EAGER = ("up", "--auditor.pause=200ms", "--auditor.rate=100000")
+OFFERS = 40
+
+
+class Shop(Place):
+    """A server with one seller; its offers are known here as {id: (content, revision)}."""
+    spelling = False
+
+    def __enter__(self):
+        super().__enter__().start("up", NO_AUDITOR)
+        self.write("catalog.json", json.dumps(market.CATALOG))
+        done = self.torg("catalog", "apply", "catalog.json")
+        tap.equal((done.returncode, done.stderr), (0, ""))
+        self.seller = self.torg("key", "create", "s", "--seller", "s", "--scope", "offers.read",
+                                "--scope", "offers.write").stdout.strip()
+        self.rng = random.Random(f"{SEED}/shop")
+        self.count = 0
+        self.offers = {}
+        return self
+
+    def ok(self, method, message):
+        status, answer = self.call(method, message, self.seller)
+        tap.equal(status, 200, answer)
+        return answer
+
+    def publish(self):
+        self.count += 1
+        content = market.content_of(f"o{self.count}", ("bikes", "books")[self.count % 2], 0, self.rng)
+        answer = self.ok("OfferService/CreateOffer", {"content": content})
+        self.offers[answer["id"]] = [content, answer["revision"]]
+        return answer["id"]
+
+    def change(self, one):
+        content = self.offers[one][0]
+        content["price"]["amount"] = str(int(content["price"]["amount"]) + 1)
+        answer = self.ok("OfferService/UpdateOffer", {
+            "id": one, "content": content, "expectedRevision": self.offers[one][1]})
+        self.offers[one][1] = answer["revision"]
+
+    def delete(self, one):
+        self.ok("OfferService/DeleteOffer", {"id": one, "expectedRevision": self.offers[one][1]})
+        del self.offers[one]
+
+    def wanted(self):
+        return {one: market.shown_of(content) for one, (content, _) in self.offers.items()}
+
+    def wait_for_index(self, wanted=None):
+        market.wait_for_index(market.Caller(lambda: self.url), self.wanted() if wanted is None else wanted)
+
+    def restart(self, *words, between=None, number=15):
+        self.stop(number)
+        if between:
+            between()
+        self.start(*(words or ("up", NO_AUDITOR)))
+
+    def run_sql(self, sql, *values):
+        with open_sqlite(self.data / "store.sqlite") as base:
+            tap.equal(base.execute(sql, values).rowcount > 0, True, sql)
+
+    def lose(self, write):
+        """A write whose row of the outbox goes before anybody has exported it."""
+        self.restart("serve", "system", "catalog", "offers")
+        result = write()
+        self.restart(between=lambda: self.run_sql("DELETE FROM queue"))
+        return result
+
+    def verify(self, *words):
+        """Which checks failed: {check: {pk: text}}, and the exit code."""
+        done = tap.run(*self.command("verify", "--json", *words), cwd=self.dir, env=self.environment())
+        tap.equal(done.stderr, "")
+        failed = {}
+        for line in map(json.loads, done.stdout.splitlines()):
+            for finding in line.get("findings", []):
+                failed.setdefault(line["check"], {})[finding.get("pk", "")] = finding["text"]
+        return failed, done.returncode
+
+    def audit(self):
+        key = self.torg("key", "create", f"a{self.rng.random()}", "--scope", "stages").stdout.strip()
+        status, answer = self.call("InspectService/GetAudit", {}, key)
+        tap.equal(status, 200, answer)
+        return answer
+
+    def wait_until_equal(self):
+        """Until a whole round that began after now found nothing."""
+        first = int(self.audit().get("roundCount", "0"))
+
+        def is_equal():
+            audit = self.audit()
+            return int(audit.get("roundCount", "0")) > first + 1 and not int(audit.get("differenceCount", "0"))
+
+        tap.wait_until(is_equal, what="a round without differences")
+
+
+    def copy_store(self, to):
+        """As SQLite copies it: of one moment."""
+        with open_sqlite(self.data / "store.sqlite") as source, open_sqlite(to / "store.sqlite") as target:
+            source.backup(target)
+
+    def copy_others(self, to):
+        """Topics, indexes, tickets."""
+        for path in sorted(self.data.iterdir()):
+            if path.is_dir():
+                shutil.copytree(path, to / path.name)
+            elif not path.name.startswith(("store.sqlite", "server.", "lock")):
+                shutil.copy(path, to / path.name)
+
+    def work(self):
+        """Some more offers, and changes of those that are there."""
+        for _ in range(OFFERS):
+            self.publish()
+        for one in self.rng.sample(sorted(self.offers), OFFERS // 4):
+            self.change(one)
+        for one in self.rng.sample(sorted(self.offers), OFFERS // 4):
+            self.delete(one)
+        self.wait_for_index()
+
+    def settle(self):
+        """Searches find what the store has, whatever became of the rest."""
+        listed = self.listed()
+        self.wait_for_index(listed)
+        self.wait_until_equal()
+        self.wait_for_index(listed)
+        new = self.publish()            # what comes later gets there, too
+        self.change(new)
+        self.wait_for_index({**listed, new: self.wanted()[new]})
+        tap.comment(f"{len(listed)} offers, {self.audit().get('repairedSum', 0)} repairs")
+        chain.verify(self, "--rebuild")
+
+    def listed(self):
+        """What the store says."""
+        found, token = {}, ""
+        while True:
+            page = self.ok("CabinetService/ListOffers", {"preset": "ACTIVE", "pageSize": 100, "pageToken": token})
+            for offer in page.get("offers", []):
+                found[offer["id"]] = market.shown_of(offer["content"])
+            token = page.get("nextPageToken")
+            if not token:
+                return found
+
+
+def told_only(failed, check, one, part):
+    tap.equal(list(failed), [check], failed)
+    tap.equal(list(failed[check]), [one], failed)
+    tap.contains(failed[check][one], part)
+
+
+@tap.test
+def a_change_that_was_never_exported_is_told_and_put_right():
+    with Shop() as shop:
+        kept = [shop.publish() for _ in range(3)]
+        shop.wait_for_index()
+        tap.equal(int(chain.verify(shop)[("offers", "offers")]["checkedCount"]), 3)
+
+        new = shop.lose(shop.publish)
+        failed, code = shop.verify()
+        told_only(failed, "offers", new, "the offer is ACTIVE at revision 1, and the registry does not have it")
+        tap.equal(code, 1)
+        tap.equal(shop.verify("--fix")[1], 0)
+        shop.wait_for_index()
+        chain.verify(shop, "--rebuild")
+
+        shop.lose(lambda: shop.change(kept[0]))
+        told_only(shop.verify()[0], "offers", kept[0], "ACTIVE at revision 2")
+        tap.equal(shop.verify("--fix")[1], 0)
+        shop.wait_for_index()
+
+        shop.lose(lambda: shop.delete(kept[1]))
+        told_only(shop.verify()[0], "offers", kept[1], "DELETED")
+        tap.equal(shop.verify("--fix")[1], 0)
+        shop.wait_for_index()
+        chain.verify(shop, "--rebuild")
+
+
+@tap.test
+def a_row_that_is_gone_from_the_registry_is_told_and_put_right():
+    with Shop() as shop:
+        first, second = shop.publish(), shop.publish()
+        shop.wait_for_index()
+        shop.restart(between=lambda: shop.run_sql("DELETE FROM registry WHERE pk = ?", first))
+        failed, _ = shop.verify()
+        tap.contains(failed["offers"][first], "the registry does not have it")
+        shop.verify("--fix")
+        tap.wait_until(lambda: shop.verify()[1] == 0, what="all that agrees")
+
+        def delete_offer():         # nobody ever does: it stays, with its status
+            number = int(second.replace("-", ""))
+            shop.run_sql("DELETE FROM offer WHERE id = ?", number)
+
+        shop.restart(between=delete_offer)
+        failed, _ = shop.verify("--client", "offers")
+        told_only(failed, "offers", second, "there is no such offer")
+        shop.verify("--client", "offers", "--fix")
+        del shop.offers[second]
+        shop.wait_for_index()
+        tap.equal(shop.verify("--client", "offers")[0], {})
+
+
+@tap.test
+def an_epoch_that_is_being_built_is_compared_too():
+    with Shop() as shop:
+        for _ in range(10):
+            shop.publish()
+        shop.wait_for_index()
+        started = shop.torg("epoch", "start", "--client", "offers")
+        tap.equal((started.returncode, started.stderr), (0, ""))
+
+        def is_built():
+            status = json.loads(shop.torg("epoch", "status", "--client", "offers", "--json").stdout)
+            return status.get("isSafe")
+
+        tap.wait_until(is_built, what="the second epoch")
+        tap.equal(int(chain.verify(shop)["index", "offers"]["checkedCount"]), 20, "of two epochs")
+
+        def lose():
+            [topic] = shop.data.glob("topics/**/index.offers.2/**/*.log")
+            os.truncate(topic, topic.stat().st_size // 2)
+            shutil.rmtree(shop.data / "index" / "offers" / "2")
+
+        shop.restart(between=lose)
+        failed, code = shop.verify()
+        tap.equal((code, list(failed)), (1, ["index"]), failed)
+        for text in failed["index"].values():
+            tap.contains(text, "epoch 2: it lives")
+        shop.verify("--fix")
+        tap.wait_until(lambda: shop.verify()[1] == 0, what="both epochs equal")
+
+
+@tap.test
+def a_directory_that_nobody_serves_is_verified_and_put_right():
+    with Shop() as shop:
+        kept = [shop.publish() for _ in range(3)]
+        shop.wait_for_index()
+        new = shop.lose(shop.publish)
+        shop.stop()
+        failed, code = shop.verify()
+        tap.equal((code, list(failed)), (1, ["offers"]), failed)
+        tap.equal(list(failed["offers"]), [new])
+        tap.equal(shop.verify("--fix")[1], 0)
+        shop.start("up", NO_AUDITOR)
+        shop.wait_for_index()
+        shop.stop()
+        lines = chain.verify(shop, "--rebuild")
+        tap.equal(int(lines["index", "offers"]["checkedCount"]), len(kept) + 1)
+
+
+@tap.test
+def the_auditor_repairs_without_being_asked():
+    with Shop() as shop:
+        kept = [shop.publish() for _ in range(4)]
+        shop.wait_for_index()
+        new = shop.lose(shop.publish)
+        shop.lose(lambda: shop.change(kept[0]))
+        shop.lose(lambda: shop.delete(kept[1]))
+        tap.equal(set(shop.verify()[0]["offers"]), {new, kept[0], kept[1]})
+
+        def spoil():
+            shop.run_sql("DELETE FROM registry WHERE pk = ?", kept[2])
+
+        shop.restart(*EAGER, between=spoil)
+        shop.wait_for_index()
+        shop.wait_until_equal()
+        audit = shop.audit()
+        tap.equal({one["pk"]: one["reason"] for one in audit["differences"] if one["check"] == "offers"},
+                  {new: "missing", kept[0]: "behind", kept[1]: "behind", kept[2]: "missing"})
+        tap.equal(int(audit["repairedSum"]) >= 4, True, audit)
+        tap.contains(shop.torg("status").stdout, f"auditor: all equal at {audit['equalTime'][:16]}")
+        tap.contains(shop.torg("verify").stdout, "auditor: all equal at ")
+        chain.verify(shop, "--rebuild")
+
+
+def start_on_copy(copy_first, copy_then):
+    """On a directory of which a part is older than the other."""
+    with Shop() as shop:
+        copied = shop.dir / "copied"
+        copied.mkdir()
+        shop.work()
+        copy_first(shop, copied)
+        shop.work()
+        copy_then(shop, copied)
+        shop.restart(*EAGER, between=lambda: (shutil.rmtree(shop.data), copied.rename(shop.data)))
+        shop.settle()
+
+
+@tap.test
+def topics_that_are_older_than_the_store_are_made_up_for():
+    start_on_copy(Shop.copy_others, Shop.copy_store)
+
+
+@tap.test
+def topics_that_are_newer_than_the_store_are_put_right():
+    start_on_copy(Shop.copy_store, Shop.copy_others)
+
+
+@tap.test
+def tails_of_topics_that_a_disk_has_lost_are_made_up_for():
+    tap.comment(f"seed {SEED}")
+    with Shop() as shop:
+        def cut():
+            sizes = {path: path.stat().st_size for path in sorted(shop.data.glob("topics/**/*.log"))}
+            tap.equal(len(sizes) > 2, True, sizes)
+            for path, size in sizes.items():
+                os.truncate(path, size - shop.rng.randrange(size // 2 + 1))
+
+        shop.work()
+        shop.restart(*EAGER, between=cut, number=9)
+        shop.settle()
+
+
+tap.main()

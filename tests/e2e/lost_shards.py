@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shards that lose their files, topics that lose their beginning, searchers that come and go: all is
+found again, without a new epoch and without a command.
+
+One process on the embedded backends; and receiver, indexer and searchers as processes of their own on
+PostgreSQL, Kafka and ZooKeeper, three shards of two replicas each, under load: one searcher loses its
+directory, a fourth is added, one is removed, and whoever searches gets whole answers all the time.
+
+usage: lost_shards.py, with TORG_CRASH_SEED in the environment.
+"""
+import os
+import random
+import secrets
+import shutil
+import sys
+import threading
+import time
+
+sys.dont_write_bytecode = True
+from kit import chain  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import Database, Place  # noqa: E402
+
+SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
+SHARDS = 3
+BOUNDED = ("--registry.index_slack=100", "--registry.index_trim_delay=0s")
+FILL = "слово " * 100          # a file of the topic ends at 64 KB, so that what is before can go
+
+
+# --- one process ---
+
+class Single:
+    """torg up with documents of a client, all of them large."""
+
+    def __init__(self, place):
+        self.place, self.version, self.key = place, 0, None
+
+    def start(self):
+        self.place.start("up", f"--registry.shards={SHARDS}", "--searcher.checkpoint=500ms", *BOUNDED)
+        self.key = self.key or self.place.torg("key", "create", "all", "--scope", "*").stdout.strip()
+
+    def kill(self):
+        self.place.process.kill()
+        self.place.process.wait()
+
+    def change(self):
+        """Another version of all."""
+        self.version += 1
+        status, answer = self.place.call("DocumentService/PutDocuments", {"documents": [
+            {"pk": f"d{number}", "version": self.version, "fields": [
+                {"name": "title", "text": f"велосипед {FILL}{self.version}"},
+                {"name": "version", "integer": self.version}]} for number in range(120)]}, self.key)
+        tap.equal(status, 200, answer)
+        token = answer["verdicts"][-1]["token"]
+        tap.wait_until(lambda: chain.is_searchable(self.call, "default", token), what="the change")
+
+    def call(self, method, message):
+        return self.place.call(method, message, self.key)
+
+    def files(self, shard):
+        return sorted(self.place.data.glob(f"*/topics/index.default.1/{shard:03}/*.log"))
+
+    def first(self, shard):
+        return int(self.files(shard)[0].stem)
+
+    def lose(self, shard):
+        shutil.rmtree(self.place.data / "index" / "default" / "1" / str(shard))
+
+    def check(self):
+        wanted = {f"d{number}": self.version for number in range(120)}
+        tap.wait_until(lambda: chain.matches(self.whole, "default", wanted), what="all documents")
+        status, answer = self.call("EpochService/GetEpochs", {"client": "default"})
+        tap.equal((status, [epoch["epoch"] for epoch in answer["epochs"]]), (200, ["1"]))
+
+    def whole(self, method, message):
+        """As call; until shards are ready there is an answer without them, or none."""
+        while True:
+            status, answer = self.call(method, message)
+            if status == 200 and not answer.get("isPartial"):
+                return status, answer
+            time.sleep(0.05)
+
+    def make_short(self):
+        """Changes until no topic has its beginning any more."""
+        def is_short():
+            self.change()
+            return all(self.first(shard) > 0 for shard in range(SHARDS))
+
+        tap.wait_until(is_short, what="topics that were trimmed")
+
+
+@tap.test
+def a_lost_directory_is_filled_again_by_a_short_topic():
+    with Place() as place:
+        at = Single(place)
+        at.start()
+        at.make_short()
+        at.kill()
+        for shard in range(SHARDS - 1):
+            at.lose(shard)
+        at.start()
+        at.check()
+        told = at.call("SearcherService/GetFreshness", {})[1]["shards"]
+        tap.comment(f"whole after {[int(each.get('fillMs', 0)) for each in told]} ms")
+        tap.contains(place.log(), "it is filled by the next pour")
+        at.change()
+        at.check()
+        tap.equal(place.stop(), 0, place.log()[-2000:])
+
+
+@tap.test
+def a_topic_without_its_beginning_is_poured_again():
+    with Place() as place:
+        at = Single(place)
+        at.start()
+        at.make_short()
+        tap.wait_until(lambda: at.change() or len(at.files(0)) > 1, what="two files of a topic")
+        at.kill()
+        for file in at.files(0)[:-1]:
+            file.unlink()
+        at.lose(0)
+        at.start()
+        at.check()
+        tap.contains(place.log(), "the topic has lost ")       # what a new shard needs, or a pour's mark
+        tap.equal(place.stop(), 0, place.log()[-2000:])
+
+
+# --- searchers that come and go ---
+
+class Asker(threading.Thread):
+    """Searches one searcher all the time; each answer has to be whole."""
+
+    def __init__(self, place, client, key):
+        super().__init__(daemon=True)
+        self.place, self.client, self.connection = place, client, chain.Connection(key)
+        self.ended, self.wrong, self.count = False, [], 0
+
+    def run(self):
+        while not self.ended:
+            try:
+                status, answer = self.connection.call(self.place.url, "SearcherService/Search", {
+                    "client": self.client, "deadlineMs": 60000, "query": {"stages": [{"limit": 5}]}})
+                if status != 200 or answer.get("isPartial"):
+                    self.wrong.append((status, str(answer)[:300]))
+                self.count += 1
+            except (OSError, ValueError) as trouble:
+                self.wrong.append(repr(trouble))
+            time.sleep(0.02)
+
+    def stop(self):
+        self.ended = True
+        self.join(tap.PATIENCE_S)
+        tap.equal(self.wrong[:5], [])
+
+
+class Searchers:
+    """Four places for searchers, each of which knows where the others are, or will be."""
+
+    def __init__(self, places, backends, key):
+        self.places, self.backends, self.key = places, backends, key
+        self.listen = [f"127.0.0.1:{tap.free_port()}" for _ in places]
+
+    def start(self, number, shards):
+        others = " ".join(f"http://{each}" for each in self.listen if each != self.listen[number])
+        self.places[number].write("peers.key", self.key)
+        self.places[number].start(
+            "serve", "system", "searcher", f"--listen={self.listen[number]}",
+            f"--searcher.shards={shards}", f"--searcher.replicas={others}",
+            "--searcher.replicas_key=peers.key", "--searcher.checkpoint=500ms", *self.backends)
+
+    def shards(self, number, client):
+        """Of its own, by shard."""
+        status, answer = self.places[number].call("SearcherService/GetFreshness", {"client": client},
+                                                  self.key)
+        tap.equal(status, 200, answer)
+        return {each.get("shard", 0): each for each in answer.get("shards", [])
+                if not each.get("replica")}
+
+    def wait_ready(self, number, client, count):
+        def are_ready():
+            found = self.shards(number, client)
+            return len(found) == count and all(each.get("isReady") for each in found.values())
+
+        began = time.monotonic()
+        tap.wait_until(are_ready, what=f"searcher {number} is whole")
+        times = {shard: int(each.get("fillMs", 0)) for shard, each in
+                 self.shards(number, client).items()}
+        tap.comment(f"searcher {number} whole after {time.monotonic() - began:.1f} s; ms by shard: {times}")
+
+    def knows(self, number, client, other, count):
+        """Whether it has heard that the other's shards are ready."""
+        status, answer = self.places[number].call("SearcherService/GetFreshness", {"client": client},
+                                                  self.key)
+        tap.equal(status, 200, answer)
+        return count == sum(bool(each.get("isReady")) for each in answer.get("shards", [])
+                            if each.get("replica", "").endswith(self.listen[other]))
+
+
+def is_trimmed(place, client, key):
+    """Whether each partition begins later than with 0."""
+    firsts = []
+    for shard in range(SHARDS):
+        status, answer = place.call("TopicService/ReadTopic", {
+            "topic": f"index.{client}.1", "limit": 1, "from": {"partition": shard}}, key)
+        tap.equal(status, 200, answer)
+        firsts.append(int(answer["records"][0].get("offset", 0)))
+    return all(firsts)
+
+
+@tap.test
+def searches_stay_whole_while_searchers_come_and_go():
+    zookeeper, kafka = tap.need("zookeeper"), tap.need("kafka")
+    tap.comment(f"seed {SEED}")
+    client = f"c{secrets.token_hex(6)}"
+    with Database() as database, Place() as a, Place() as b, Place() as c, Place() as d, Place() as e:
+        backends = (f"--store.url={database.url}", f"--topic.url=kafka://{kafka}",
+                    f"--coord.url=zookeeper://{zookeeper}/torg-e2e-{secrets.token_hex(6)}")
+        a.start("serve", "system", "receiver", "indexer", f"--registry.shards={SHARDS}", *BOUNDED,
+                *backends)
+        made = a.torg("key", "create", "all", "--scope", "*", f"--store.url={database.url}")
+        tap.equal(made.returncode, 0, made.stderr)
+        key = made.stdout.strip()
+        at = Searchers((b, c, d, e), backends, key)
+        writers = [chain.Writer(number, client, key, SEED, pace=0.005) for number in range(2)]
+        for writer in writers:
+            writer.url = a.url
+            writer.start()
+        chain.go_on(writers)
+        for number, shards in enumerate(("0 1", "1 2", "2 0")):
+            at.start(number, shards)
+        for number in range(3):
+            at.wait_ready(number, client, 2)
+            for other in set(range(3)) - {number}:
+                tap.wait_until(lambda: at.knows(number, client, other, 2), what="replicas that know")
+        askers = [Asker(place, client, key) for place in (c, d)]
+        for asker in askers:
+            asker.start()
+        tap.wait_until(lambda: is_trimmed(a, client, key), what="topics that were trimmed")
+
+        b.process.kill()                                    # one loses its directory
+        b.process.wait()
+        shutil.rmtree(b.data / "index")
+        at.start(0, "0 1")
+        at.wait_ready(0, client, 2)
+        tap.contains(b.log(), "it is filled by the next pour")
+
+        at.start(3, "0 1 2")                                # a fourth comes
+        at.wait_ready(3, client, 3)
+        for number in (0, 2):
+            tap.wait_until(lambda: at.knows(number, client, 3, 3), what="others know the fourth")
+        askers[0].stop()                                    # and one goes for good
+        chain.go_on(writers)
+        askers.append(Asker(e, client, key))
+        askers[-1].start()
+        tap.equal(c.stop(), 0, c.log()[-2000:])
+        chain.go_on(writers, 200)
+        tap.comment(f"{[asker.count for asker in askers]} searches")
+        for asker in askers[1:]:
+            asker.stop()
+        chain.stop(writers)
+
+        for place in (b, d, e):
+            def call(method, message, at_searcher=place):
+                return (at_searcher if method.startswith("Searcher") else a).call(method, message, key)
+
+            registry = chain.check_registry(call, writers)
+            chain.check_search(call, writers, registry)
+        for place in (b, d, e, a):
+            tap.equal(place.stop(), 0, place.log()[-4000:])
+
+
+tap.main()
