@@ -38,8 +38,12 @@ enum {
     NET_REPLY_HEADER_COUNT_MAX = 16,   /* headers a handler may add to its answer */
     NET_GZIP_SIZE_MIN = 4 << 10,       /* smaller answers are sent as they are */
     NET_FILE_COUNT_MAX = 256,
-    NET_GET_COUNT_MAX = 16,   /* addresses of methods that are read by GET */
-    NET_FOLDER_COUNT_MAX = 8, /* a prefix each: photos, and few more to come */
+    NET_GET_COUNT_MAX = 16,            /* addresses of methods that are read by GET */
+    NET_FOLDER_COUNT_MAX = 8,          /* a prefix each: photos, and few more to come */
+    NET_REST_COUNT_MAX = 64,           /* resources' methods: a path is compared with each */
+    NET_REST_VARIABLE_COUNT_MAX = 4,   /* of one address: a client, a document and two more */
+    NET_REST_PART_COUNT_MAX = 32,      /* parts of a path that a resource takes as they come */
+    NET_REST_PARAMETER_COUNT_MAX = 32, /* behind the '?': a page's filters, and few more */
     NET_SERVICE_COUNT_MAX = 128,
     NET_HEAD_TIMEOUT_MS = 10 * 1000,  /* from a request's first byte to the end of its head */
     NET_BODY_GRACE_MS = 10 * 1000,    /* a body may take this long; of each such time ... */

@@ -69,6 +69,20 @@ static const struct rpc_service service = {
     .method_count = ARRAY_COUNT(methods),
 };
 
+static int put_body(struct call *call, const struct rest_request *request,
+                    struct rest_answer *answer, struct err *err)
+{
+    buf_put(answer->body, request->body);
+    answer->content_type = "text/plain";
+    return 0;
+}
+
+static const struct rest_method rest_methods[] = {
+    {.verb = "PUT", .path = "/v1/any/{id}/{name...}", .run = put_body, .flags = RPC_INLINE},
+};
+
+static const struct rest_service resources = {.methods = rest_methods, .method_count = 1};
+
 static struct server *server;
 
 static void stop_server(void)
@@ -84,6 +98,7 @@ static void start_server(void)
     require(server_new(&options, &server, &err) == 0, "server_new");
     server_add_service(server, &service);
     server_add_descriptors(server, bytes_make(echo_descriptors, echo_descriptors_size));
+    server_add_rest(server, &resources);
     server_add_get(server, "/v1/echo/", "/torg.test.v1.EchoService/Echo", "text");
     server_add_file(server, "/", "text/html", bytes_of("<p>a page</p>"));
     require(server_start(server, &err) == 0, "server_start");

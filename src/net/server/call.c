@@ -67,6 +67,7 @@ static void clear(struct call *call)
     call->authorization = call->timeout = BYTES_EMPTY;
     call->route = NULL;
     call->folder = NULL;
+    call->rest = NULL;
     call->body_size = call->paced_size = call->kept_size = call->charged_size = call->unconsumed =
         0;
     call->answer_size = call->unsent_size = 0;

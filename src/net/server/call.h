@@ -29,6 +29,7 @@
 
 struct connection;
 struct loop;
+struct rest_request;  /* net/rest.h */
 struct local_channel; /* net/local_call.h */
 
 enum call_format { CALL_PLAIN, CALL_GRPC, CALL_JSON, CALL_PROTO };
@@ -101,6 +102,7 @@ struct call {
     bool timeout_is_ms; /* Connect's header, not gRPC's */
     struct route *route;
     const struct folder *folder; /* it is answered from; NULL: none */
+    struct rest_request *rest;   /* in the arena: the route is a resource's; NULL: it is not */
     struct buf body;
     size_t body_size;    /* received, also when not kept */
     int64_t paced_us;    /* when the body's pace was last found good */
@@ -159,6 +161,8 @@ void reply_message(struct call *call, const ProtobufCMessage *message);
 void reply_error(struct call *call, int http_status, int err_code, const char *text);
 void reply_overload(struct call *call, const char *text);
 void reply_plain(struct call *call, int http_status, const char *content_type, struct bytes body);
+/* What is in `out`, as it is or packed; no content_type: no body. */
+void reply_content(struct call *call, int http_status, const char *content_type);
 void reply_stream_begin(struct call *call);
 void reply_stream_end(struct call *call); /* the trailers, from result and err */
 void reply_header(struct call *call, const char *name, struct bytes value);

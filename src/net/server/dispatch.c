@@ -17,6 +17,7 @@
 #include "net/server/connection.h"
 #include "net/server/folder.h"
 #include "net/server/operators.h"
+#include "net/server/resources.h"
 #include "net/server/server_parts.h"
 #include "net/server/unsent.h"
 
@@ -419,11 +420,15 @@ void call_begin(struct call *call)
     }
     call->route = router_find(&call->loop->server->router, call->path);
     if (!call->route && !find_get(call)) {
-        find_file(call);
-        return;
+        enum resource_found found = resource_take(call);
+
+        if (found == RESOURCE_NONE)
+            find_file(call);
+        if (found != RESOURCE_FOUND)
+            return;
     }
-    if (!check_method(call) || !read_encodings(call) || !check_size(call) || !admit(call) ||
-        !set_deadline(call))
+    if (!(call->rest || check_method(call)) || !read_encodings(call) || !check_size(call) ||
+        !admit(call) || !set_deadline(call))
         return;
     if (call->route->method->stream && call->format == CALL_GRPC)
         call_run_stream(call);

@@ -197,6 +197,15 @@ void reply_plain(struct call *call, int http_status, const char *content_type, s
         add(call, (struct header){BYTES_LITERAL("content-type"), bytes_of(content_type)});
 }
 
+void reply_content(struct call *call, int http_status, const char *content_type)
+{
+    object_check(call, CALL_MAGIC);
+    reply_plain(call, http_status, content_type,
+                content_type ? buf_bytes(&call->out) : BYTES_EMPTY);
+    if (content_type)
+        pack_body(call);
+}
+
 static void move(struct header *headers, size_t count, struct arena *arena)
 {
     for (size_t i = 0; i < count; i++) {
@@ -216,6 +225,7 @@ static void renew_arena(struct call *call)
     call->verb = call->path = call->query = call->content_type = BYTES_EMPTY;
     call->authorization = call->timeout = BYTES_EMPTY;
     call->violations = violations_in(arena);
+    call->rest = NULL;
     arena_free(call->arena);
     call->arena = arena;
 }

@@ -44,6 +44,22 @@ static void make_series(struct route *route)
     route->requests[STATUS_OK] = make_counter(route, STATUS_OK);
 }
 
+void route_init(struct route *route, struct bytes path, const struct rpc_service *service,
+                const struct rpc_method *method)
+{
+    object_begin(route, ROUTE_MAGIC);
+    route->path = path;
+    route->service = service;
+    route->method = method;
+    make_series(route);
+}
+
+void route_release(struct route *route)
+{
+    object_end(route, ROUTE_MAGIC);
+    free((void *)route->path.data);
+}
+
 static void add_route(struct router *router, const struct rpc_service *service,
                       const ProtobufCMethodDescriptor *method)
 {
@@ -52,19 +68,16 @@ static void add_route(struct router *router, const struct rpc_service *service,
     int size = asprintf(&path, "/%s/%s", service->descriptor->name, method->name);
     size_t slot;
 
-    object_begin(route, ROUTE_MAGIC);
     if (size < 0)
         abort();
-    route->path = bytes_make(path, (size_t)size);
-    assert(!router_find(router, route->path));
-    route->service = service;
-    route->method = service_method(service, method->name);
+    assert(!router_find(router, bytes_make(path, (size_t)size)));
+    route_init(route, bytes_make(path, (size_t)size), service,
+               service_method(service, method->name));
     if (route->method)
         assert(!route->method->unary ==
                !!(route->method->flags & (RPC_CLIENT_STREAM | RPC_SERVER_STREAM)));
     route->input = method->input;
     route->output = method->output;
-    make_series(route);
     slot = slot_of(route->path);
     route->next = router->slots[slot];
     router->slots[slot] = route;
@@ -111,8 +124,7 @@ void router_release(struct router *router)
         while (route) {
             struct route *next = route->next;
 
-            free((void *)route->path.data);
-            object_end(route, ROUTE_MAGIC);
+            route_release(route);
             free(route);
             route = next;
         }

@@ -41,6 +41,10 @@ void router_add(struct router *router, const struct rpc_service *service);
 struct route *router_find(const struct router *router, struct bytes path);
 /* The handler of a method; NULL: it has none. */
 const struct rpc_method *service_method(const struct rpc_service *service, const char *name);
+/* A route beside the router's, whose path (owned from here on) is only its name in metrics. */
+void route_init(struct route *route, struct bytes path, const struct rpc_service *service,
+                const struct rpc_method *method);
+void route_release(struct route *route);
 void route_count(struct route *route, int status, int64_t duration_us);
 
 #endif

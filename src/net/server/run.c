@@ -16,6 +16,7 @@
 #include "codec/message.h"
 #include "net/server/call.h"
 #include "net/server/connection.h"
+#include "net/server/resources.h"
 #include "net/server/server_parts.h"
 #include "net/server/unsent.h"
 
@@ -89,28 +90,36 @@ static int name_deadline(const struct call *call, int rc, struct err *err)
     return late(call, err);
 }
 
-static void run_unary(struct call *call)
+static int run_method(struct call *call, int *http_status, struct err *err)
 {
     ProtobufCMessage *request;
     ProtobufCMessage *response;
+    int rc = decode(call, &request, err);
+
+    if (rc == ERR_LIMIT)
+        *http_status = 413; /* "too many requests" would be a wrong hint */
+    if (rc)
+        return rc;
+    response = message_new(call->route->output, call->arena);
+    rc = call->route->method->unary(call, request, response, err);
+    if (!rc)
+        reply_message(call, response);
+    return rc;
+}
+
+static void run_unary(struct call *call)
+{
     struct err err = {.code = 0, .text = ""};
     int http_status = 0;
     int rc;
 
     log_set_request(call->request_id);
-    rc = decode(call, &request, &err);
-    if (rc == ERR_LIMIT) {
-        http_status = 413; /* "too many requests" would be a wrong hint */
-    } else if (!rc) {
-        response = message_new(call->route->output, call->arena);
-        rc = call->route->method->unary(call, request, response, &err);
+    rc = call->rest ? resource_run(call, &http_status, &err) : run_method(call, &http_status, &err);
+    if (rc) {
         rc = name_deadline(call, rc, &err);
         tell_failure(call, rc, &err);
-    }
-    if (rc)
         reply_error(call, http_status, rc, err.text);
-    else
-        reply_message(call, response);
+    }
     unsent_built(call);
     log_set_request(NULL);
 }

@@ -164,6 +164,13 @@ void server_add_get(struct server *server, const char *prefix, const char *metho
     gets_add(&server->gets, prefix, method, field);
 }
 
+void server_add_rest(struct server *server, const struct rest_service *service)
+{
+    object_check(server, SERVER_MAGIC);
+    assert(!server->started);
+    resources_add(&server->resources, service);
+}
+
 void server_add_file(struct server *server, const char *path, const char *content_type,
                      struct bytes content)
 {
@@ -445,6 +452,7 @@ void server_free(struct server *server)
     reflection_free(server->reflection);
     health_free(server->health);
     router_release(&server->router);
+    resources_release(&server->resources);
     site_release(&server->site);
     tls_context_free(server->tls);
     pthread_mutex_destroy(&server->unready_lock);

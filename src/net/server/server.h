@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "net/rest.h"
 #include "net/rpc.h"
 #include "net/server/folder.h"
 
@@ -49,6 +50,8 @@ void server_add_descriptors(struct server *server, struct bytes descriptor_set);
  * (gets.h). The method's service is added too; the texts are borrowed. */
 void server_add_get(struct server *server, const char *prefix, const char *method,
                     const char *field);
+/* Resources (net/rest.h). Their methods are borrowed for the server's life. */
+void server_add_rest(struct server *server, const struct rest_service *service);
 /* A file of the web page: GET path. Content is borrowed for the server's life. */
 void server_add_file(struct server *server, const char *path, const char *content_type,
                      struct bytes content);

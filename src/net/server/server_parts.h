@@ -23,6 +23,7 @@
 #include "net/server/health.h"
 #include "net/server/reactor.h"
 #include "net/server/reflection.h"
+#include "net/server/resources.h"
 #include "net/server/router.h"
 #include "net/server/server.h"
 #include "net/server/site.h"
@@ -104,6 +105,7 @@ struct server {
     struct gets gets;
     const struct folder *folders[NET_FOLDER_COUNT_MAX]; /* borrowed */
     size_t folder_count;
+    struct resources resources;
     struct workers *workers;
     struct workers *brief_workers;
     struct workers *stream_workers;

@@ -25,6 +25,7 @@
 #include "echo_descriptors.h"
 #include "net/bounds.h"
 #include "net/server/server.h"
+#include "testd_seen.h"
 
 enum { DRAIN_MS = 10 * 1000, REPLY_SIZE_MAX = 16 << 20, NUMBER_MAX = 1000 * 1000 };
 
@@ -276,6 +277,7 @@ int main(int argc, char **argv)
         return 1;
     }
     server_add_service(server, &service);
+    server_add_rest(server, &seen_service);
     server_add_get(server, "/v1/echo/", "/torg.test.v1.EchoService/Echo", "text");
     server_add_descriptors(server, bytes_make(echo_descriptors, echo_descriptors_size));
     server_add_file(server, "/", "text/html; charset=utf-8", bytes_of(page));
