@@ -20,7 +20,7 @@ struct slots_read {
     const struct verifying *verifying;
     uint32_t from;
     uint32_t max;
-    bool is_whole; /* with found_id and is_free, which cost as much as all others */
+    bool is_whole;           /* with found_id and is_free, which cost as much as all others */
     struct slot_read *slots; /* in order of doc_id */
     uint32_t count;
 };

@@ -67,7 +67,7 @@ static int key_state(void *arg, int64_t client_id, const char *pk, enum key_stat
 static int is_found(void *arg, const char *token, struct arena *arena, bool *is_searchable,
                     struct err *err)
 {
-    struct change_progress progress;
+    struct change_progress progress = {.next = 0};
     struct change change;
     int rc = change_parse(arg, bytes_of(token), &change, err);
 
