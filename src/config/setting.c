@@ -112,6 +112,23 @@ const struct setting setting_table[SETTING_COUNT] = {
                           .optional = true,
                           .help = "Where photos and other large files live. Empty: in the data "
                                   "directory."},
+    [SETTING_PHOTOS_FETCH] = {.name = "photos.fetch",
+                              .default_text = "true",
+                              .kind = SETTING_BOOL,
+                              .help = "Whether the role photos fetches what offers ask for. false: "
+                                      "a program of yours reads the topic photo-requests."},
+    [SETTING_PHOTOS_RETRY] = {.name = "photos.retry",
+                              .default_text = "6h",
+                              .kind = SETTING_DURATION,
+                              .max = DAY_US,
+                              .help = "How long a photo whose server does not answer is tried "
+                                      "again."},
+    [SETTING_PHOTOS_PRIVATE_ADDRESSES] =
+        {.name = "photos.private_addresses",
+         .default_text = "false",
+         .kind = SETTING_BOOL,
+         .help = "Fetch photos from this machine and its network, too, if a seller names such an "
+                 "address. Only where every seller is trusted."},
     [SETTING_OFFERS_VISITOR_DRAFT_LIFE] =
         {.name = "offers.visitor_draft_life",
          .default_text = "30d",

@@ -16,7 +16,9 @@ enum {
     DOCUMENT_PATH_DEPTH_MAX = 16,       /* parts of a category's path */
 
     /* ---- photos ---- */
-    PHOTO_KEY_SIZE_MAX = 96, /* of a blob: a hash and the form's name */
+    PHOTO_KEY_SIZE_MAX = 96,  /* of a blob: a hash and the form's name */
+    PHOTO_SIZE_COUNT_MAX = 8, /* forms of one photo; with a hundred photos the offer still fits */
+    PHOTO_PREVIEW_SIZE_MAX = 32, /* of a blurred preview: it is in every answer with the offer */
 
     /* ---- searcher ---- */
     SEARCHER_WAIT_COUNT_MAX = 100, /* tokens of writes that one search waits for */

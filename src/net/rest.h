@@ -61,9 +61,10 @@ struct rest_method {
     const char *verb;
     const char *path;
     rest_fn run;
-    unsigned flags;    /* enum rpc_flags but those of streams */
-    const char *scope; /* as in struct rpc_method */
-    const char *about; /* one sentence for the API's page */
+    unsigned flags;       /* enum rpc_flags but those of streams */
+    const char *scope;    /* as in struct rpc_method */
+    size_t body_size_max; /* 0: NET_MESSAGE_SIZE_MAX */
+    const char *about;    /* one sentence for the API's page */
 };
 
 struct rest_service {

@@ -27,7 +27,6 @@ enum {
     OPINION_REASON_SIZE_MAX = 500,
     OPINION_WORKER_COUNT = 4,       /* threads that apply a batch of opinions: they are few */
     PHOTO_RESULT_WORKER_COUNT = 32, /* and of results of photos, which are as many as offers */
-    PHOTO_SIZE_COUNT_MAX = 8, /* forms of one photo; with a hundred photos the offer still fits */
     PHOTO_HASH_SIZE_MAX = 64, /* SHA-512 */
     PHOTO_REASON_SIZE_MAX = 500,     /* a sentence for the seller */
     STAGE_NAME_SIZE_MAX = 40,        /* part of a key */

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "catalog/validate.h"
 #include "catalog/words.h"
+#include "model/photo_address.h"
 #include "offers/bounds.h"
 
 enum { FIELD_SIZE = 64 };
@@ -94,8 +95,10 @@ static void check_photos(struct checking *checking)
         const char *url = content->photos[i]->source_url;
 
         snprintf(field, sizeof(field), "content.photos[%zu].source_url", i);
-        if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
-            violations_add(checking->violations, field, "expected an address with http or https");
+        if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0 &&
+            !photo_address_is_upload(url))
+            violations_add(checking->violations, field,
+                           "expected an address with http or https, or of an upload");
         else if (strlen(url) > OFFER_URL_SIZE_MAX)
             violations_add(checking->violations, field, "has %zu bytes; the limit is %d",
                            strlen(url), OFFER_URL_SIZE_MAX);

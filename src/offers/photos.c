@@ -98,6 +98,9 @@ static void check_item(const Torg__V1__PhotoResult__Item *item, const char *fiel
     if (is_ready && (!item->hash.len || item->hash.len > PHOTO_HASH_SIZE_MAX))
         violations_add(violations, field, "a hash of %zu bytes; expected 1 to %d", item->hash.len,
                        PHOTO_HASH_SIZE_MAX);
+    if (item->preview.len > PHOTO_PREVIEW_SIZE_MAX)
+        violations_add(violations, field, "a preview of %zu bytes; the limit is %d",
+                       item->preview.len, PHOTO_PREVIEW_SIZE_MAX);
     if (item->state == STATE(FAILED) &&
         (!*item->reason || strlen(item->reason) > PHOTO_REASON_SIZE_MAX))
         violations_add(violations, field, "a reason of %zu bytes; expected 1 to %d",
@@ -169,6 +172,8 @@ static void note_result(Torg__V1__Photo *photo, const Torg__V1__PhotoResult__Ite
         photo->sizes = item->sizes;
         photo->n_sizes = item->n_sizes;
         photo->hash = item->hash;
+        photo->preview = item->preview;
+        photo->look = item->look;
     } else {
         photo->reason = item->reason;
     }

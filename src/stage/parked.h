@@ -28,6 +28,7 @@
 #define PARKED_BY_RECEIVER "receiver"
 #define PARKED_BY_OPINIONS "opinions"
 #define PARKED_BY_PHOTOS "photos"
+#define PARKED_BY_PHOTO_FETCH "photo-fetch"
 #define PARKED_BY_FEEDS "feeds"
 #define PARKED_BY_REFUSALS "refusals"
 

@@ -31,6 +31,7 @@ struct download {
     int64_t moved_us;
     int64_t deadline_us;
     unsigned redirect_count;
+    bool is_public_only;
     bool began_public; /* the address that was asked first */
     bool led_inside;   /* a redirect was refused for its address */
     bool answered;     /* the head of an answer that is no redirect has come */
@@ -74,7 +75,7 @@ static int on_connected(void *context, char *ip, char *local_ip, int port, int l
     object_check(download, DOWNLOAD_MAGIC);
     if (download->redirect_count == 0)
         download->began_public = is_public;
-    download->led_inside = download->began_public && !is_public;
+    download->led_inside = (download->began_public || download->is_public_only) && !is_public;
     return download->led_inside ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
@@ -145,6 +146,8 @@ static int failure(const struct download *download, struct err *err)
 {
     int code = ERR_UNAVAILABLE;
 
+    if (download->led_inside && !download->redirect_count)
+        return fault(download, ERR_DENIED, "the address is not one of the public internet", err);
     if (download->led_inside)
         return fault(download, ERR_DENIED,
                      "a redirect from a public address to a private one is not followed", err);
@@ -246,6 +249,7 @@ int download_open(const char *url, const struct download_options *options,
     made->url = mem_strdup(url);
     made->stall_ms = options->stall_ms ? options->stall_ms : DOWNLOAD_STALL_MS;
     made->moved_us = now_us;
+    made->is_public_only = options->is_public_only;
     made->deadline_us =
         now_us + (options->timeout_ms ? options->timeout_ms : DOWNLOAD_TIMEOUT_MS) * MS_US;
     buf_init(&made->held, HELD_SIZE + 2 * CURL_MAX_WRITE_SIZE);

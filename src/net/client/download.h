@@ -11,6 +11,7 @@
 #ifndef TORG_NET_CLIENT_DOWNLOAD_H
 #define TORG_NET_CLIENT_DOWNLOAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@ struct download_options {
     const char *ca_file; /* PEM file of the authorities; NULL = the system's */
     int64_t timeout_ms;  /* for all of it; 0 = DOWNLOAD_TIMEOUT_MS */
     int64_t stall_ms;    /* without a byte; 0 = DOWNLOAD_STALL_MS */
+    bool is_public_only; /* ERR_DENIED: an address of this machine or its network, from the first */
     /* Told each address before it is asked; NULL: nobody is. */
     void (*visit)(void *arg, const char *url);
     void *arg;

@@ -21,6 +21,7 @@
 #include "net/server/unsent.h"
 
 enum {
+    FRAME_HEAD_SIZE = 5,          /* of a gRPC message */
     SPARE_MAX = 512,              /* calls kept for the next requests, a loop */
     SPARE_BUFFER_SIZE = 16 << 10, /* a kept buffer larger than this is given back */
 };
@@ -39,7 +40,7 @@ static struct call *fresh_call(struct loop *loop)
     call = mem_zero(sizeof(*call));
     object_begin(call, CALL_MAGIC);
     call->arena = arena_new();
-    buf_init(&call->body, NET_MESSAGE_SIZE_MAX + 5);
+    buf_init(&call->body, NET_MESSAGE_SIZE_MAX + FRAME_HEAD_SIZE);
     buf_init(&call->out, NET_REPLY_SIZE_MAX);
     buf_init(&call->message, NET_REPLY_SIZE_MAX);
     call->timer.fire = call_expire;
@@ -68,6 +69,7 @@ static void clear(struct call *call)
     call->route = NULL;
     call->folder = NULL;
     call->rest = NULL;
+    call->body.limit = NET_MESSAGE_SIZE_MAX + FRAME_HEAD_SIZE;
     call->body_size = call->paced_size = call->kept_size = call->charged_size = call->unconsumed =
         0;
     call->answer_size = call->unsent_size = 0;

@@ -304,13 +304,14 @@ static void find_file(struct call *call)
 
 static bool check_size(struct call *call)
 {
+    size_t max = call->rest ? call->body.limit : NET_MESSAGE_SIZE_MAX;
     uint64_t size;
 
     if (text_to_u64(call_header(call, "content-length"), &size) &&
-        size > NET_MESSAGE_SIZE_MAX + (call->format == CALL_GRPC ? FRAME_HEAD_SIZE : 0) &&
+        size > max + (call->format == CALL_GRPC ? FRAME_HEAD_SIZE : 0) &&
         !(call->route->method->flags & RPC_CLIENT_STREAM)) {
-        call_refuse(call, 413, ERR_LIMIT, "a body of %" PRIu64 " bytes is larger than %d", size,
-                    NET_MESSAGE_SIZE_MAX);
+        call_refuse(call, 413, ERR_LIMIT, "a body of %" PRIu64 " bytes is larger than %zu", size,
+                    max);
         return false;
     }
     return true;
@@ -471,8 +472,8 @@ void call_data(struct call *call, struct bytes bytes)
     buf_put(&call->body, bytes);
     if (buf_failed(&call->body) || frame_is_too_large(call)) {
         buf_release(&call->body);
-        call_refuse(call, 413, ERR_LIMIT, "the message is larger than %d bytes",
-                    NET_MESSAGE_SIZE_MAX);
+        call_refuse(call, 413, ERR_LIMIT, "the message is larger than %zu bytes",
+                    call->rest ? call->body.limit : NET_MESSAGE_SIZE_MAX);
         return;
     }
     connection->body_size += bytes.size;

@@ -191,6 +191,8 @@ enum resource_found resource_take(struct call *call)
     }
     call->route = &resource->route;
     call->rest = request;
+    call->body.limit =
+        resource->rest->body_size_max ? resource->rest->body_size_max : NET_MESSAGE_SIZE_MAX;
     if (read_address(call, request, &err)) {
         call_refuse(call, 0, err.code, "%s", err.text);
         return RESOURCE_REFUSED;
@@ -217,7 +219,7 @@ static int unpack(struct call *call, int *http_status, struct err *err)
     call->rest->body = buf_bytes(&call->body);
     if (!call->packed)
         return 0;
-    rc = gzip_unpack(call->rest->body, NET_MESSAGE_SIZE_MAX, &call->message, err);
+    rc = gzip_unpack(call->rest->body, call->body.limit, &call->message, err);
     if (rc == ERR_LIMIT)
         *http_status = 413;
     call->rest->body = rc ? BYTES_EMPTY : arena_copy(call->arena, buf_bytes(&call->message));

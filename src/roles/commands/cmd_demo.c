@@ -388,7 +388,8 @@ static int check_settings(const struct config *config, struct err *err)
 
 enum exit_code cmd_demo(const struct invocation *invocation)
 {
-    static const struct attendant attendant = {.prepare = prepare, .begin = begin, .end = end};
+    static const struct attendant attendant = {
+        .prepare = prepare, .begin = begin, .end = end, .has_photographer = true};
     struct config config = invocation->config;
     struct config_value *dir = &config.values[SETTING_DATA_DIR];
     struct process process = {

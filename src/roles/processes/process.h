@@ -67,6 +67,7 @@ struct attendant {
     int (*begin)(struct process *process, struct err *err);
     /* It is asked to stop, or begin failed: before anything is closed. */
     void (*end)(struct process *process);
+    bool has_photographer; /* it answers requests for photos itself */
 };
 
 extern const struct role role_table[];

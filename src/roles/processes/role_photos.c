@@ -1,21 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* role_photos.c - the role photos: photos of the blob store, for those who look at offers. */
+/* role_photos.c - the role photos: fetched, uploaded, developed, and shown to those who look at
+ * offers. */
+#include "base/log.h"
 #include "photos/photo_folder.h"
+#include "photos/upload.h"
+#include "photos/worker.h"
 #include "roles/processes/process.h"
 
-/* One a process; the server borrows it for its life. */
+/* One a process; the server borrows them for its life. */
 static struct folder folder;
+static struct intake intake;
+static struct rest_service uploads;
+static struct photo_worker *worker;
+
+/* Without the program that decodes, photos that are there are shown, requests wait in their topic,
+ * and nobody can upload: told once, as the rest of the process has nothing to do with it. */
+static bool open_darkroom(struct process *process)
+{
+    const struct darkroom_options options = {.clock = process->clock};
+    struct err err;
+
+    if (!darkroom_open(&options, &intake.darkroom, &err))
+        return true;
+    log_warn("photos are neither fetched nor uploaded", LOG_TEXT("reason", err.text));
+    return false;
+}
+
+static int start_worker(struct process *process, struct err *err)
+{
+    const struct photo_worker_options options = {
+        .topics = process->backends.topics,
+        .store = process->backends.store,
+        .clock = process->clock,
+        .intake = &intake,
+        .fetch = {.blob = process->backends.blob,
+                  .clock = process->clock,
+                  .takes_private_addresses =
+                      config_number(process->config, SETTING_PHOTOS_PRIVATE_ADDRESSES)},
+        .retry_us = config_number(process->config, SETTING_PHOTOS_RETRY)};
+
+    return photo_worker_start(&options, &worker, err);
+}
 
 int role_photos_start(struct process *process, struct err *err)
 {
-    (void)err;
+    int rc = 0;
+
     folder = photo_folder(process->backends.blob);
+    intake = (struct intake){.blob = process->backends.blob};
     if (process->server)
         server_add_folder(process->server, &folder);
-    return 0;
+    if (!open_darkroom(process))
+        return 0;
+    uploads = upload_service(&intake);
+    if (process->server)
+        server_add_rest(process->server, &uploads);
+    if (config_number(process->config, SETTING_PHOTOS_FETCH) &&
+        !(process->attendant && process->attendant->has_photographer))
+        rc = start_worker(process, err);
+    if (rc)
+        role_photos_stop(process);
+    return rc;
 }
 
 void role_photos_stop(struct process *process)
 {
-    (void)process; /* it has no threads: its answers ended with the server's */
+    (void)process; /* uploads ended with the server */
+    photo_worker_stop(worker);
+    darkroom_close(intake.darkroom);
+    worker = NULL;
+    intake.darkroom = NULL;
 }

@@ -61,8 +61,9 @@ const struct role role_table[] = {
      .stop = role_search_stop,
      .check = role_search_check},
     {.name = "photos",
-     .summary = "photos of offers, for those who look at them",
+     .summary = "photos of offers: fetched, uploaded, scaled, shown",
      .has_callers = true,
+     .needs = NEEDS_STORE | NEEDS_TOPICS,
      .start = role_photos_start,
      .stop = role_photos_stop},
 };

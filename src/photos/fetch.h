@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fetch.h - the bytes behind a photo's address: of another's web server, or an upload of ours.
+ *
+ * A seller may write any address. Only http and https are asked, only machines of the whole
+ * internet (every address that a name resolves to is looked at when it is connected to, and again
+ * after each redirect), for a bounded time and size.
+ */
+#ifndef TORG_PHOTOS_FETCH_H
+#define TORG_PHOTOS_FETCH_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "blob/blob.h"
+
+struct fetch_rules {
+    struct blob *blob;            /* where uploads are; borrowed */
+    const struct clock *clock;    /* borrowed */
+    bool takes_private_addresses; /* those of this machine and its network: for tests, and shops
+                                   * whose pictures lie in their own network */
+};
+
+/* Appends the file. ERR_INVALID, ERR_NOT_FOUND, ERR_DENIED, ERR_LIMIT: the address will not give
+ * one. ERR_UNAVAILABLE, ERR_TIMEOUT: it does not now. The text is for the seller. */
+int photo_fetch(const struct fetch_rules *rules, const char *url, struct buf *file,
+                struct err *err);
+
+#endif
