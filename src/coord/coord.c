@@ -308,7 +308,11 @@ int coord_get(struct coord *coord, const char *key, struct buf *out, uint64_t *v
 
     object_check(coord, COORD_MAGIC);
     *version = 0;
-    return rc ? rc : coord->backend->ops->get(coord->backend, key, out, version, err);
+    if (!rc)
+        rc = coord->backend->ops->get(coord->backend, key, out, version, err);
+    if (rc)
+        *version = 0; /* who watched for more than what was not seen would wait for ever */
+    return rc;
 }
 
 int coord_set(struct coord *coord, const char *key, struct bytes value, uint64_t expected,

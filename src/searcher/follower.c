@@ -329,7 +329,8 @@ static int read_map(struct follower *follower, struct err *err)
     struct buf bytes = BUF_INIT(SEARCHER_MAP_SIZE_MAX);
     struct arena *arena = arena_new();
     ProtobufCMessage *message = NULL;
-    int rc = coord_get(follower->options.coord, SEARCHER_MAP_KEY, &bytes, &follower->version, err);
+    uint64_t version = 0;
+    int rc = coord_get(follower->options.coord, SEARCHER_MAP_KEY, &bytes, &version, err);
 
     if (rc == ERR_NOT_FOUND) /* no client yet */
         rc = 0;
@@ -339,6 +340,7 @@ static int read_map(struct follower *follower, struct err *err)
     if (!rc && message)
         use_map(follower, (const Torg__V1__IndexMap *)message);
     if (!rc) {
+        follower->version = version; /* of what is used: the next watch is for more than that */
         pthread_mutex_lock(&follower->lock);
         follower->has_looked = true;
         pthread_mutex_unlock(&follower->lock);
