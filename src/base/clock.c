@@ -206,3 +206,12 @@ void clock_format(int64_t wall_us, char text[CLOCK_TEXT_SIZE])
     strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
     snprintf(text, CLOCK_TEXT_SIZE, "%s.%06dZ", date, (int)fraction);
 }
+
+int64_t clock_thread_us(void)
+{
+    struct timespec spent;
+
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent))
+        return 0;
+    return (int64_t)spent.tv_sec * SECOND_US + spent.tv_nsec / 1000;
+}

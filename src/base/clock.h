@@ -54,6 +54,9 @@ static inline int64_t clock_after_us(const struct clock *clock, int64_t duration
 
 void clock_sleep(const struct clock *clock, int64_t duration_us);
 
+/* CPU that this thread has taken: the system's alone can tell. */
+int64_t clock_thread_us(void);
+
 /* A clock that stands still until it is told to move, which ends the waits whose time has come. */
 struct clock_manual {
     struct clock base;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/condition.h"
+#include "base/fair.h"
 #include "base/memory.h"
 #include "base/object.h"
 #include "base/task.h"
@@ -20,18 +21,24 @@ struct workers {
     uint32_t magic;
     char name[NAME_SIZE];
     unsigned thread_max;
+    unsigned running_max; /* threads at work at once, besides those that wait */
     unsigned queue_max;
     void (*run_list)(struct job *first);
+    const struct clock *clock;
     pthread_mutex_t lock;
     struct condition work;
     struct task *tasks; /* owned */
     unsigned thread_count;
-    unsigned idle_count;  /* waiting for work */
-    unsigned queue_count; /* jobs nobody has taken */
-    struct job *first;
-    struct job *last;
+    unsigned idle_count;    /* threads without a job */
+    unsigned running_count; /* at work */
+    struct fair *queue;     /* owned: jobs nobody has taken */
     bool stopping;
 };
+
+static bool add_thread(struct workers *workers);
+
+/* The pool whose job this thread runs; NULL: none that limits what runs. */
+static _Thread_local struct workers *own_pool;
 
 struct workers *workers_new(const char *name, unsigned thread_max, unsigned queue_max,
                             void (*run_list)(struct job *first), const struct clock *clock)
@@ -41,50 +48,82 @@ struct workers *workers_new(const char *name, unsigned thread_max, unsigned queu
     object_begin(workers, WORKERS_MAGIC);
     assert(thread_max > 0 && name && clock);
     snprintf(workers->name, sizeof(workers->name), "%s", name);
-    workers->thread_max = thread_max;
+    workers->thread_max = workers->running_max = thread_max;
     workers->queue_max = queue_max;
     workers->run_list = run_list;
+    workers->clock = clock;
+    workers->queue = fair_new(queue_max + thread_max); /* those for whom a thread is on its way */
     workers->tasks = mem_array(thread_max, sizeof(*workers->tasks));
     pthread_mutex_init(&workers->lock, NULL);
     condition_init(&workers->work, clock);
     return workers;
 }
 
-/* The oldest job, or a list of the oldest; NULL when it is time to stop. Who leaves some behind
- * wakes the next: while jobs wait, a thread is on its way to them. */
+void workers_limit_running(struct workers *workers, unsigned running_max)
+{
+    object_check(workers, WORKERS_MAGIC);
+    assert(running_max > 0 && running_max <= workers->thread_max && !workers->thread_count);
+    workers->running_max = running_max;
+}
+
+/* Under the lock. */
+static bool may_take(const struct workers *workers)
+{
+    return fair_count(workers->queue) > 0 && workers->running_count < workers->running_max;
+}
+
+static void wake_next(struct workers *workers)
+{
+    if (may_take(workers) && workers->idle_count)
+        condition_signal(&workers->work);
+}
+
+/* The next job, or a list of the next; NULL when it is time to stop. Who leaves some behind
+ * wakes another: while jobs wait, a thread is on its way to them. */
 static struct job *next_job(struct workers *workers, struct task *task)
 {
     unsigned count = 1;
     struct job *first;
     struct job *last;
 
-    while (!workers->first && !workers->stopping) {
+    while (!may_take(workers) && !(workers->stopping && !fair_count(workers->queue))) {
         workers->idle_count++;
         task_wait_on(task, &workers->work, &workers->lock, CLOCK_NEVER);
         assert(workers->idle_count > 0 && workers->idle_count <= workers->thread_count);
         workers->idle_count--;
     }
-    first = workers->first;
-    if (!first)
-        return NULL;
     if (workers->run_list)
-        count = (workers->queue_count + workers->thread_count - 1) / workers->thread_count;
+        count = (fair_count(workers->queue) + workers->thread_count - 1) / workers->thread_count;
     if (count > LIST_COUNT_MAX)
         count = LIST_COUNT_MAX;
-    last = first;
+    first = last = fair_pop(workers->queue);
+    if (!first)
+        return NULL;
     last->is_queued = false;
     for (unsigned i = 1; i < count; i++) {
+        last->next = fair_pop(workers->queue);
         last = last->next;
         last->is_queued = false;
     }
-    assert(count > 0 && count <= workers->queue_count);
-    workers->first = last->next;
-    workers->queue_count -= count;
-    last->next = NULL;
-    assert(!workers->first == !workers->queue_count);
-    if (workers->first && workers->idle_count)
-        condition_signal(&workers->work);
+    workers->running_count++;
+    wake_next(workers);
     return first;
+}
+
+/* What a list has taken is shared by its jobs. */
+struct bill {
+    uint64_t caller;
+    int64_t taken_for_us;
+};
+
+static unsigned write_bills(const struct job *first, struct bill bills[LIST_COUNT_MAX])
+{
+    unsigned count = 0;
+
+    for (const struct job *job = first; job; job = job->next)
+        bills[count++] = (struct bill){.caller = job->caller, .taken_for_us = job->cost_us};
+    assert(count > 0 && count <= LIST_COUNT_MAX);
+    return count;
 }
 
 static void run(struct task *task, void *arg)
@@ -92,20 +131,60 @@ static void run(struct task *task, void *arg)
     struct workers *workers = arg;
 
     object_check(workers, WORKERS_MAGIC);
+    if (workers->running_max < workers->thread_max)
+        own_pool = workers;
     pthread_mutex_lock(&workers->lock);
     for (;;) {
         struct job *job = next_job(workers, task);
+        struct bill bills[LIST_COUNT_MAX];
+        int64_t begun_us;
+        int64_t spent_us;
+        unsigned count;
 
         if (!job)
             break;
+        count = write_bills(job, bills); /* afterwards the jobs are somebody else's */
         pthread_mutex_unlock(&workers->lock);
         task_says(task, "running a job");
+        begun_us = clock_mono_us(workers->clock);
         if (workers->run_list)
             workers->run_list(job);
         else
             job->run(job);
+        spent_us = clock_mono_us(workers->clock) - begun_us;
         pthread_mutex_lock(&workers->lock);
+        workers->running_count--;
+        for (unsigned i = 0; i < count; i++)
+            fair_done(workers->queue, bills[i].caller, bills[i].taken_for_us, spent_us / count);
     }
+    condition_broadcast(&workers->work); /* the others end, too */
+    pthread_mutex_unlock(&workers->lock);
+}
+
+void worker_waits(void)
+{
+    struct workers *workers = own_pool;
+
+    if (!workers)
+        return;
+    pthread_mutex_lock(&workers->lock);
+    assert(workers->running_count > 0);
+    workers->running_count--;
+    if (may_take(workers) && !workers->idle_count)
+        (void)add_thread(workers);
+    wake_next(workers);
+    pthread_mutex_unlock(&workers->lock);
+}
+
+/* There may be one more than running_max for a while: who has waited does not wait again. */
+void worker_goes_on(void)
+{
+    struct workers *workers = own_pool;
+
+    if (!workers)
+        return;
+    pthread_mutex_lock(&workers->lock);
+    workers->running_count++;
     pthread_mutex_unlock(&workers->lock);
 }
 
@@ -127,34 +206,54 @@ static bool add_thread(struct workers *workers)
     return true;
 }
 
-bool workers_submit(struct workers *workers, struct job *job)
+/* Under the lock: room for one more job, made at the expense of another one at the worst. */
+static int make_room(struct workers *workers, const struct job *job, struct job **dropped)
 {
-    bool taken;
+    unsigned waiting = fair_count(workers->queue);
+    unsigned free_count = workers->running_max - workers->running_count;
+
+    if (workers->stopping)
+        return ERR_LIMIT;
+    if (workers->running_count < workers->running_max && waiting < free_count &&
+        (workers->idle_count > waiting || add_thread(workers)))
+        return 0;
+    if (!workers->thread_count)
+        return ERR_LIMIT;
+    if (job->due_us && clock_mono_us(workers->clock) +
+                               fair_wait_us(workers->queue, job->caller, workers->running_max) >
+                           job->due_us)
+        return ERR_TIMEOUT;
+    if (waiting < workers->queue_max)
+        return 0;
+    *dropped = workers->queue_max ? fair_drop(workers->queue, job->caller) : NULL;
+    return *dropped ? 0 : ERR_LIMIT;
+}
+
+int workers_submit(struct workers *workers, struct job *job)
+{
+    struct job *dropped = NULL;
+    int rc;
 
     object_check(workers, WORKERS_MAGIC);
     assert(workers->run_list || job->run);
     pthread_mutex_lock(&workers->lock);
     assert(workers->idle_count <= workers->thread_count);
     assert(workers->thread_count <= workers->thread_max);
-    taken = !workers->stopping &&
-            (workers->idle_count > workers->queue_count || add_thread(workers) ||
-             (workers->thread_count && workers->queue_count < workers->queue_max));
+    rc = make_room(workers, job, &dropped);
     assert(!job->is_queued); /* it is handed over once */
-    if (taken) {
+    if (!rc) {
         job->is_queued = true;
-        job->next = NULL;
-        if (workers->first)
-            workers->last->next = job;
-        else
-            workers->first = job;
-        workers->last = job;
-        workers->queue_count++;
+        fair_push(workers->queue, job);
         assert(workers->thread_count > 0); /* somebody will take it */
-        if (workers->queue_count == 1)
-            condition_signal(&workers->work);
+        if (fair_count(workers->queue) == 1)
+            wake_next(workers);
     }
     pthread_mutex_unlock(&workers->lock);
-    return taken;
+    if (dropped) {
+        dropped->is_queued = false;
+        dropped->dropped(dropped);
+    }
+    return rc;
 }
 
 void workers_free(struct workers *workers)
@@ -168,7 +267,8 @@ void workers_free(struct workers *workers)
     pthread_mutex_unlock(&workers->lock);
     for (unsigned i = 0; i < workers->thread_count; i++)
         task_stop(&workers->tasks[i]);
-    assert(!workers->first && workers->queue_count == 0 && workers->idle_count == 0);
+    assert(fair_count(workers->queue) == 0 && workers->idle_count == 0);
+    fair_free(workers->queue);
     condition_release(&workers->work);
     pthread_mutex_destroy(&workers->lock);
     free(workers->tasks);

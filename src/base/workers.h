@@ -3,12 +3,14 @@
  * workers.h - a bounded pool of threads for work that may block, with a bounded queue.
  *
  * Threads are started when first needed. Jobs are embedded in whatever they work on and never
- * copied. Any thread may submit.
+ * copied. Those that wait are taken in a fair order (fair.h), by whose they are. Any thread may
+ * submit.
  */
 #ifndef TORG_BASE_WORKERS_H
 #define TORG_BASE_WORKERS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -17,8 +19,15 @@ struct workers;
 
 struct job {
     void (*run)(struct job *job);
+    /* It was taken, and is given back in favour of others; NULL: never. On any thread. */
+    void (*dropped)(struct job *job);
+    uint64_t caller; /* whose it is: its turns are counted by this ... */
+    uint64_t lane;   /* ... and by this among the caller's */
+    int64_t due_us;  /* of the pool's clock: of no use to anybody later; 0: it is */
     struct job *next;
-    bool is_queued; /* from its submission until a thread has taken it */
+    struct job *previous; /* while it waits */
+    int64_t cost_us;      /* for fair.c */
+    bool is_queued;       /* from its submission until a thread has taken it */
 };
 
 /* run_list (may be NULL) runs several jobs at once, linked by next, instead of each job's run; a
@@ -27,7 +36,14 @@ struct workers *workers_new(const char *name, unsigned thread_max, unsigned queu
                             void (*run_list)(struct job *first), const struct clock *clock);
 void workers_free(struct workers *workers); /* waits for the jobs taken; NULL is fine */
 
-/* False when all threads are busy and the queue is full: tell the client to come later. */
-bool workers_submit(struct workers *workers, struct job *job);
+/* So many run at once, though there are more threads: for jobs that take the CPU. A job that has to
+ * wait for something says so, on its thread, and another may run meanwhile. */
+void workers_limit_running(struct workers *workers, unsigned running_max);
+void worker_waits(void);
+void worker_goes_on(void);
+
+/* 0: it will be run, or given back. ERR_LIMIT: all threads are busy and the queue is full, and
+ * nobody has more in it. ERR_TIMEOUT: by what its caller has before it, it would come too late. */
+int workers_submit(struct workers *workers, struct job *job);
 
 #endif

@@ -9,6 +9,8 @@ enum {
     CONFIG_VALUE_SIZE_MAX = 1024,   /* paths and URLs */
     CONFIG_THREAD_COUNT_MAX = 1024, /* more threads than this only wait for each other */
 
+    CONFIG_RATE_MAX = 1000 * 1000, /* calls a second: more than a machine answers */
+
     /* ---- clients ---- */
     CLIENT_SHARD_COUNT_MAX = 64, /* a partition and an owner each */
 

@@ -57,6 +57,43 @@ const struct setting setting_table[SETTING_COUNT] = {
                               .kind = SETTING_DURATION,
                               .max = 10LL * MINUTE_US,
                               .help = "How long calls in flight may go on after SIGTERM."},
+    [SETTING_SERVER_PROXIES] =
+        {.name = "server.proxies",
+         .default_text = "",
+         .kind = SETTING_LIST,
+         .choices = "addresses such as 10.0.0.2 or 10.0.0.0/8",
+         .optional = true,
+         .help = "Proxies in front of this process. What they say in X-Forwarded-For is taken for "
+                 "their clients' addresses, and limits.address_connections does not hold for them. "
+                 "Empty: none is believed."},
+    [SETTING_LIMITS_KEY_RATE] =
+        {.name = "limits.key_rate",
+         .default_text = "10000",
+         .kind = SETTING_NUMBER,
+         .max = CONFIG_RATE_MAX,
+         .help = "Calls a second by one key; one that takes longer counts as a call for every "
+                 "millisecond of CPU. Ten seconds' worth may come at once; then they are answered "
+                 "429 with Retry-After. 0: no limit."},
+    [SETTING_LIMITS_SELLER_RATE] =
+        {.name = "limits.seller_rate",
+         .default_text = "2000",
+         .kind = SETTING_NUMBER,
+         .max = CONFIG_RATE_MAX,
+         .help = "The same of all keys that are bound to one seller together. 0: no limit."},
+    [SETTING_LIMITS_ADDRESS_RATE] =
+        {.name = "limits.address_rate",
+         .default_text = "2000",
+         .kind = SETTING_NUMBER,
+         .max = CONFIG_RATE_MAX,
+         .help = "The same of calls without a key from one address (of IPv6, a /64). A front end "
+                 "that asks for all its visitors shows a key, or is named in server.proxies. 0: no "
+                 "limit."},
+    [SETTING_LIMITS_ADDRESS_CONNECTIONS] =
+        {.name = "limits.address_connections",
+         .default_text = "4096",
+         .kind = SETTING_NUMBER,
+         .max = CONFIG_RATE_MAX,
+         .help = "Connections that one address may have open. 0: no limit."},
     [SETTING_TLS_CERTIFICATE] = {.name = "tls.certificate",
                                  .default_text = "",
                                  .kind = SETTING_PATH,

@@ -15,7 +15,8 @@
  *     };
  *
  * Threads: handlers run on worker threads and may block, except those marked RPC_INLINE, which
- * run on the reactor and must not, and RPC_BRIEF, which have few threads. Streaming handlers run on
+ * run on the reactor and must not, and RPC_BRIEF, which have few threads. RPC_COMPUTE ones say when
+ * they wait (worker_waits). Streaming handlers run on
  * a thread of their own (bounded pool) and block in call_read and call_write: that is the back
  * pressure.
  */
@@ -45,6 +46,7 @@ enum rpc_flags {
     RPC_SERVER_STREAM = 1 << 3, /* the server sends many messages */
     RPC_BRIEF = 1 << 4,         /* waits for the disk at the worst: run it on a few threads of its
                                  * own, not behind handlers that wait for commits */
+    RPC_COMPUTE = 1 << 6,       /* takes the CPU: as many at once as there are cores, about */
     RPC_OPERATOR = 1 << 5,      /* of all sellers and clients: not for a key that is bound to one */
 };
 

@@ -68,6 +68,24 @@ static int parse_ids(struct call *call, const Torg__V1__GetOffersRequest *wanted
     return result;
 }
 
+/* The first of each, in their order: what is asked for twice is answered once. */
+static size_t keep_first(offerid *ids, const char **names, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t k = 0;
+
+        while (k < kept && ids[k] != ids[i])
+            k++;
+        if (k < kept)
+            continue;
+        ids[kept] = ids[i];
+        names[kept++] = names[i];
+    }
+    return kept;
+}
+
 static int get_offers(struct call *call, const ProtobufCMessage *request,
                       ProtobufCMessage *response, struct err *err)
 {
@@ -77,6 +95,7 @@ static int get_offers(struct call *call, const ProtobufCMessage *request,
     struct arena *arena = call_arena(call);
     size_t count = wanted->n_ids;
     Torg__V1__Offer **list;
+    const char **names;
     offerid *ids;
     int rc;
 
@@ -85,7 +104,11 @@ static int get_offers(struct call *call, const ProtobufCMessage *request,
     ids = arena_array(arena, count, sizeof(*ids));
     list = arena_array(arena, count, sizeof(Torg__V1__Offer *));
     answer->missing = arena_array(arena, count, sizeof(char *));
+    names = arena_array(arena, count, sizeof(*names));
+    memcpy(names, wanted->ids, count * sizeof(*names));
     rc = parse_ids(call, wanted, ids, err);
+    if (!rc)
+        count = keep_first(ids, names, count);
     if (!rc)
         rc = offers_get_many(call_context(call), &reader, ids, count, arena, list, err);
     if (rc)
@@ -94,7 +117,7 @@ static int get_offers(struct call *call, const ProtobufCMessage *request,
         if (list[i])
             list[answer->n_offers++] = list[i];
         else
-            answer->missing[answer->n_missing++] = wanted->ids[i];
+            answer->missing[answer->n_missing++] = (char *)names[i];
     }
     answer->offers = list;
     return 0;

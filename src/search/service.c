@@ -83,9 +83,9 @@ static int similar_call(struct call *call, const ProtobufCMessage *message,
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "SearchOffers", .unary = search_offers_call, .flags = RPC_PUBLIC},
-    {.name = "Suggest", .unary = suggest_call, .flags = RPC_PUBLIC},
-    {.name = "Similar", .unary = similar_call, .flags = RPC_PUBLIC},
+    {.name = "SearchOffers", .unary = search_offers_call, .flags = RPC_PUBLIC | RPC_COMPUTE},
+    {.name = "Suggest", .unary = suggest_call, .flags = RPC_PUBLIC | RPC_COMPUTE},
+    {.name = "Similar", .unary = similar_call, .flags = RPC_PUBLIC | RPC_COMPUTE},
 };
 
 struct rpc_service search_service(struct search *search)

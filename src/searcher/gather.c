@@ -225,7 +225,7 @@ static void start(const struct gatherer *gatherer, struct attempt *attempt)
 {
     if (!attempt)
         return;
-    if (!workers_submit(gatherer->workers, &attempt->job))
+    if (workers_submit(gatherer->workers, &attempt->job))
         run_attempt(&attempt->job);
 }
 
@@ -396,7 +396,11 @@ void gather(const struct gatherer *gatherer, enum gather_kind kind, const struct
         pthread_mutex_unlock(&round->lock);
         start(gatherer, attempt);
     }
+    if (gatherer->peers)
+        worker_waits(); /* the others compute */
     wait_round(gatherer, round);
+    if (gatherer->peers)
+        worker_goes_on();
     pthread_mutex_lock(&round->lock);
     for (uint32_t i = 0; i < count; i++) {
         struct gather_slot *slot = &round->slots[i];

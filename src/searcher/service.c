@@ -121,14 +121,14 @@ static int search_shard(struct call *call, const ProtobufCMessage *message,
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "Search", .unary = search, .scope = "search"},
-    {.name = "Explain", .unary = searcher_explain, .scope = "search"},
+    {.name = "Search", .unary = search, .scope = "search", .flags = RPC_COMPUTE},
+    {.name = "Explain", .unary = searcher_explain, .scope = "search", .flags = RPC_COMPUTE},
     {.name = "GetFreshness", .unary = searcher_freshness, .scope = "search"},
     {.name = "ListIndexed", .unary = searcher_list, .scope = "stages"},
     {.name = "CompareEpochs", .unary = searcher_compare, .scope = "stages"},
     {.name = "CheckShard", .unary = searcher_check, .scope = "stages"},
-    {.name = "CountWords", .unary = count_words, .scope = "search"},
-    {.name = "SearchShard", .unary = search_shard, .scope = "search"},
+    {.name = "CountWords", .unary = count_words, .scope = "search", .flags = RPC_COMPUTE},
+    {.name = "SearchShard", .unary = search_shard, .scope = "search", .flags = RPC_COMPUTE},
 };
 
 struct rpc_service searcher_service(struct searcher *searcher)

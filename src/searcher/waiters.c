@@ -2,6 +2,7 @@
 /* waiters.c - see waiters.h. */
 #include "searcher/waiters.h"
 
+#include "base/workers.h"
 #include "searcher/bounds.h"
 
 void waiters_init(struct waiters *waiters)
@@ -17,6 +18,7 @@ int waiters_enter(struct waiters *waiters, struct err *err)
 {
     if (atomic_fetch_add(&waiters->count, 1) < SEARCHER_WAITER_COUNT_MAX) {
         gauge_add(waiters->now, 1);
+        worker_waits();
         return 0;
     }
     atomic_fetch_sub(&waiters->count, 1);
@@ -29,6 +31,7 @@ int waiters_enter(struct waiters *waiters, struct err *err)
 
 void waiters_leave(struct waiters *waiters)
 {
+    worker_goes_on();
     gauge_add(waiters->now, -1);
     atomic_fetch_sub(&waiters->count, 1);
 }

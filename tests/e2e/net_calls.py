@@ -477,7 +477,7 @@ def certificate_required(path, certificates):
 def overload(path):
     """One worker and a full queue: the next one is told to come again, at once."""
     with testd.Testd(path, workers=1) as server:
-        busy = [fill_queue(server) for _ in range(5)]
+        busy = [fill_queue(server) for _ in range(17)]
         start = time.monotonic()
         assert testd.wait_until(lambda: ask_sleep(server).status == 429), "never 429"
         got = ask_sleep(server)
@@ -499,7 +499,7 @@ def overload(path):
 
 
 def fill_queue(server):
-    """250 calls that would sleep five minutes each: five such fill the queue of 1024."""
+    """250 calls that would sleep five minutes each: seventeen such fill the queue of 4096."""
     client = server.http2()
     for _ in range(250):
         stream = client.open(client.request_headers(ECHO + "Sleep"))

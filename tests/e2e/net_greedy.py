@@ -14,7 +14,8 @@ import sys
 from kit import h2raw
 from kit import lines
 from kit import testd
-from kit.h2raw import DATA, END_STREAM, HEADERS, PING, WINDOW_UPDATE, Closed, frame, settings
+from kit.h2raw import (DATA, END_STREAM, HEADERS, PING, RST_STREAM, WINDOW_UPDATE, Closed, frame,
+                       settings)
 
 ECHO = testd.ECHO
 WATCH = "/grpc.health.v1.Health/Watch"
@@ -24,6 +25,7 @@ RESOURCE_EXHAUSTED, UNAVAILABLE = 8, 14
 
 # As in src/net/bounds.h.
 ANONYMOUS_STREAMS, ANONYMOUS_STREAMS_CONNECTION = 16, 4
+UNSENT_CALLER_MB = 64
 UNSENT_CONNECTION_MB, UNSENT_SHED_MB, UNSENT_SERVER_MB = 8, 192, 256
 
 
@@ -148,9 +150,9 @@ def calls_wait(server):
     return f"{held:.0f} MB of 200 were counted, {grown:.0f} MB held"
 
 
-def deaf_http2(server):
+def deaf_http2(server, source):
     """A connection that asks for 12 times 1 MB in 1 KB and takes nothing."""
-    client = server.http2(pairs=[(h2raw.INITIAL_WINDOW_SIZE, 0)])
+    client = server.http2(pairs=[(h2raw.INITIAL_WINDOW_SIZE, 0)], source=source)
     for _ in range(12):
         ask_for(client, 1 << 20)
     with contextlib.suppress(Closed):
@@ -164,9 +166,9 @@ def ask_http1(sock, size):
                   f"Content-Length: {len(body)}\r\n\r\n{body}").encode())
 
 
-def deaf_http1(server):
+def deaf_http1(server, source):
     """4 MB, of which the socket's buffers may take what they like."""
-    sock = server.connect()
+    sock = server.connect(source=source)
     ask_http1(sock, 4 << 20)
     with contextlib.suppress(ConnectionResetError):
         sock.recv(1, socket.MSG_PEEK)  # the answer is made
@@ -201,8 +203,8 @@ def deaf_clients(server, kind, count):
     with contextlib.ExitStack() as stack:
         slow = Slow(server)
         stack.callback(slow.client.close)
-        for _ in range(count):
-            stack.callback(kind(server).close)
+        for number in range(1, count + 1):    # each from an address of its own
+            stack.callback(kind(server, f"127.0.1.{number}").close)
             slow.read(16 << 10)
             most = max(most, unsent_mb(server))
             most_grown = max(most_grown, grown_mb(server, before))
@@ -221,6 +223,60 @@ def deaf_clients(server, kind, count):
     assert testd.wait_until(lambda: unsent_mb(server) < 1), f"{unsent_mb(server)} MB stay counted"
     return (f"{closed:.0f} of {count} were closed; {most:.0f} MB counted, {most_grown:.0f} MB held "
             "at the most")
+
+
+def one_caller(path):
+    """Many connections of one address: it is refused more before the server has to close somebody."""
+    with testd.Testd(path, stall_timeout_ms=60000) as server, contextlib.ExitStack() as stack:
+        for _ in range(20):
+            stack.callback(deaf_http2(server, "127.0.1.1").close)
+        held = unsent_mb(server)
+        assert held <= UNSENT_CALLER_MB + 20, f"{held} MB are held for one address"
+        reply = stack.enter_context(server.http2(source="127.0.1.1")).call(
+            ECHO + "Echo", h2raw.grpc_message(b""))
+        check_refusal(reply.headers, "too many answers to you are not taken yet")
+        reply = stack.enter_context(server.http2()).call(ECHO + "Echo", h2raw.grpc_message(b""))
+        assert reply.grpc_status == 0, reply
+        assert metric(server, "torg_net_unsent_closed_total") == 0, "somebody was closed"
+        return f"{held:.0f} MB of 160 were held"
+
+
+def slow_reader(path):
+    """Four KB now and then, however often, are not taking an answer: it is reset."""
+    with testd.Testd(path, stall_timeout_ms=8000) as server:
+        with server.http2(pairs=[(h2raw.INITIAL_WINDOW_SIZE, 0)]) as client:
+            stream = ask_for(client, 1 << 20)
+            client.send(frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 64 << 20)))
+            for _ in range(60):    # some 800 bytes a second, for as long as it goes
+                client.send(frame(WINDOW_UPDATE, 0, stream, struct.pack(">I", 4 << 10)))
+                with contextlib.suppress(TimeoutError):
+                    while True:
+                        got = client.read(timeout=5)
+                        if got.kind == RST_STREAM:
+                            return
+            raise AssertionError("it was never reset")
+
+
+def small_bodies(path):
+    """Bodies of 60 KB that do not end count against what the server holds, too."""
+    body = b"x" * (16 << 10)
+    begin = struct.pack(">BI", 0, 64 << 10)    # of a message that is longer than what comes
+    with testd.Testd(path, body_grace_ms=60000) as server, contextlib.ExitStack() as stack:
+        refused = 0
+        for _ in range(24):
+            client = stack.enter_context(server.http2())
+            for _ in range(200):
+                stream = client.open(client.request_headers(ECHO + "Echo"))
+                client.send(frame(DATA, 0, stream, begin) + frame(DATA, 0, stream, body) * 3 +
+                            frame(DATA, 0, stream, body[:12 << 10]))
+            client.send_frame(PING, 0, 0, b"all seen")
+            while True:
+                got = client.read()
+                refused += got.kind == HEADERS
+                if got.kind == PING:
+                    break
+        assert 0 < refused < 2400, f"{refused} of 4800 bodies of 60 KB were refused"
+        return f"{refused} of 4800 were refused"
 
 
 def very_large(path):
@@ -267,6 +323,9 @@ def main():
         testd.end(server)
     lines.run("streams: those without a key end", keyless_streams_end, sys.argv[1])
     lines.scenario("unread answers", unread_answers, sys.argv[1])
+    lines.run("unread answers: of one caller on many connections", one_caller, sys.argv[1])
+    lines.run("unread answers: a slow reader", slow_reader, sys.argv[1])
+    lines.run("bodies that do not end", small_bodies, sys.argv[1])
     lines.run("unread answers: very large ones are refused", very_large, sys.argv[1])
     lines.done()
 

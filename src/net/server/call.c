@@ -55,7 +55,11 @@ static void clear(struct call *call)
     call->head_done = call->body_done = call->running = call->replied = call->counted = false;
     call->is_head = call->is_get = call->accepts_gzip = call->packed = call->refused =
         call->too_large = call->waiting = false;
-    call->timeout_is_ms = call->message_read = call->held = call->keyless = false;
+    call->timeout_is_ms = call->message_read = call->held = call->keyless = call->dropped = false;
+    call->put_off = NULL;
+    call->rate.limit = 0;
+    call->cpu_us = 0;
+    call->job = (struct job){0};
     call->sent = 0;
     call->progress_us = 0;
     call->progress_size = 0;
@@ -134,6 +138,7 @@ struct call *call_new(struct connection *connection)
     clear(call);
     call->loop = connection->loop;
     call->begun_us = call->paced_us = connection->loop->reactor.now_us;
+    call->loop->call_count++;
     link_call(call, connection);
     connection->waiting_us = 0;
     connection->active_us = call->begun_us;
@@ -155,7 +160,9 @@ void call_free(struct call *call)
 
     object_check(call, CALL_MAGIC);
     assert(!call->running && !call->connection); /* nobody has it any more */
+    loop->call_count--;
     timer_clear(&loop->reactor, &call->timer);
+    reply_end_put_off(call);
     if (call->charged_size)
         atomic_fetch_sub(&loop->server->body_size, call->charged_size);
     call->charged_size = 0;
@@ -213,11 +220,13 @@ struct call *call_replace(struct call *call)
     clear(stand_in);
     stand_in->loop = call->loop;
     stand_in->begun_us = call->begun_us;
+    stand_in->loop->call_count++;
     stand_in->stream_id = call->stream_id;
     stand_in->format = call->format;
     stand_in->head_done = true;
     stand_in->body_done = call->body_done;
     stand_in->route = call->route;
+    stand_in->rate = call->rate;
     stand_in->unconsumed = call->unconsumed;
     stand_in->refused = true; /* what still comes of the body is nobody's */
     snprintf(stand_in->request_id, sizeof(stand_in->request_id), "%s", call->request_id);
@@ -229,10 +238,12 @@ struct call *call_replace(struct call *call)
 
 void call_progress(struct call *call, size_t count)
 {
+    int64_t time_us = call->loop->server->limits.stall_timeout_us;
+
     object_check(call, CALL_MAGIC);
     unsent_taken(call, count);
     call->progress_size += count;
-    if (call->progress_us && call->progress_size < NET_STALL_SIZE_MIN)
+    if (call->progress_us && (int64_t)call->progress_size * SECOND_US < time_us * NET_READ_RATE_MIN)
         return;
     call->progress_size = 0;
     call->progress_us = call->loop->reactor.now_us;

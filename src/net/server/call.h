@@ -24,6 +24,7 @@
 #include "net/rpc.h"
 #include "net/server/channel.h"
 #include "net/server/folder.h"
+#include "net/server/peer.h"
 #include "net/server/reactor.h"
 #include "net/server/router.h"
 
@@ -48,9 +49,19 @@ struct reply {
     struct bytes body;
     bool streaming; /* the body comes from the channel */
     size_t header_count;
-    struct header headers[NET_REPLY_HEADER_COUNT_MAX + 8];
+    struct header headers[NET_REPLY_HEADER_COUNT_MAX + 12];
     size_t trailer_count;
     struct header trailers[4];
+};
+
+enum { CALL_RATE_TEXT_SIZE = 10 };
+
+/* What is left of the tightest rate that the call counts against, and its texts as headers. */
+struct call_rate {
+    unsigned limit; /* 0: none */
+    unsigned left;
+    unsigned reset_s;
+    char texts[3][CALL_RATE_TEXT_SIZE];
 };
 
 enum { CALL_MAGIC = OBJECT_MAGIC('c', 'a', 'l', 'l') };
@@ -75,11 +86,17 @@ struct call {
     bool is_head; /* HEAD: the answer without its body */
     bool is_get;  /* the address is the request, and is in `body`; what is sent is ignored */
     bool accepts_gzip;
-    bool packed;    /* the body, or each gRPC message so marked, is gzip */
-    bool refused;   /* body bytes are ignored */
-    bool held;      /* HTTP/2: the reply waits for the end of a request it does not need */
-    bool too_large; /* the head passed a limit */
-    bool keyless;   /* a stream of nobody we know: few at once, and not for ever */
+    bool packed;         /* the body, or each gRPC message so marked, is gzip */
+    bool refused;        /* body bytes are ignored */
+    bool held;           /* HTTP/2: the reply waits for the end of a request it does not need */
+    bool too_large;      /* the head passed a limit */
+    bool keyless;        /* a stream of nobody we know: few at once, and not for ever */
+    bool dropped;        /* by its pool, in favour of others */
+    const char *put_off; /* refused with this text when the timer fires; NULL: not so */
+    unsigned retry_after_s;
+    struct peer_address peer; /* whom it is from */
+    struct call_rate rate;
+    int64_t cpu_us; /* that its handler took */
     size_t sent;    /* of the reply's body */
     int64_t begun_us;
     size_t progress_size; /* taken since progress_us was moved on */
@@ -155,11 +172,18 @@ void call_run_stream(struct call *call); /* a streaming one, on a thread of its 
 void call_run_brief(struct job *first);  /* a list of calls, on a thread for brief ones */
 void call_expire(struct timer *timer);
 void call_settle(struct errand *task); /* news from the handler's thread */
+/* Hands it to the pool, or refuses it. */
+void call_hand_over(struct call *call, struct workers *workers, void (*run)(struct job *job));
 
 /* reply.c: builds the reply; call_send hands it to the protocol */
 void reply_message(struct call *call, const ProtobufCMessage *message);
 void reply_error(struct call *call, int http_status, int err_code, const char *text);
 void reply_overload(struct call *call, const char *text);
+/* The same a moment later: who asks too much must not be able to ask on at once. The text lives in
+ * the call or for ever. */
+void reply_now(struct call *call);         /* what was put off */
+void reply_end_put_off(struct call *call); /* it is sent, or given up */
+void reply_put_off(struct call *call, unsigned retry_after_s, const char *text);
 void reply_plain(struct call *call, int http_status, const char *content_type, struct bytes body);
 /* What is in `out`, as it is or packed; no content_type: no body. */
 void reply_content(struct call *call, int http_status, const char *content_type);

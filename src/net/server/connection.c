@@ -20,6 +20,7 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "net/bounds.h"
+#include "net/server/admit.h"
 #include "net/server/call.h"
 #include "net/server/server_parts.h"
 #include "net/server/unsent.h"
@@ -32,7 +33,7 @@ static void connection_ready(struct watch *watch, uint32_t events);
 static void connection_tick(struct timer *timer);
 static void adopt(struct errand *task);
 
-void connection_start(struct loop *loop, int fd, bool is_operator)
+void connection_start(struct loop *loop, int fd, bool is_operator, struct peer_address peer)
 {
     struct connection *connection = mem_zero(sizeof(*connection));
 
@@ -42,6 +43,7 @@ void connection_start(struct loop *loop, int fd, bool is_operator)
     connection->adopt.run = adopt;
     connection->loop = loop;
     connection->is_operator = is_operator;
+    connection->peer = peer;
     buf_init(&connection->in, NET_HEAD_SIZE_MAX + NET_READ_SIZE);
     buf_init(&connection->out, SIZE_MAX); /* bounded by fill: one NET_WRITE_SIZE at a time */
     atomic_fetch_add(&loop->connection_count, 1);
@@ -77,10 +79,9 @@ static void adopt(struct errand *task)
     }
     timer_set(&loop->reactor, &connection->timer,
               loop->reactor.now_us + server->limits.idle_timeout_us);
-    if (!connection->handshaken) { /* a handshake has a head's time, from the first moment */
-        connection->waiting_us = loop->reactor.now_us;
-        connection_hurry(connection);
-    }
+    /* A handshake, and a first byte, have a head's time from the first moment. */
+    connection->waiting_us = loop->reactor.now_us;
+    connection_hurry(connection);
 }
 
 void connection_close(struct connection *connection)
@@ -115,6 +116,8 @@ void connection_close(struct connection *connection)
     atomic_fetch_sub(&loop->connection_count, 1);
     if (connection->is_operator)
         atomic_fetch_sub(&loop->operator_count, 1);
+    else
+        admission_disconnect(loop->server->admission, connection->peer);
     connection->next = loop->closed; /* this turn may still hold pointers to it */
     loop->closed = connection;
 }
@@ -343,10 +346,10 @@ static bool shake_hands(struct connection *connection)
         ask(connection, rc == IO_WANT_WRITE ? EPOLLOUT : EPOLLIN | EPOLLRDHUP);
     } else {
         connection->handshaken = true;
-        connection->waiting_us = 0; /* until a request begins it is idle */
         tls_peer_name(connection->tls, connection->peer_name, sizeof(connection->peer_name));
         if (tls_chose_http2(connection->tls))
             use_protocol(connection, &http2_ops);
+        connection->waiting_us = connection->loop->reactor.now_us; /* for the first byte */
         ask(connection, EPOLLIN | EPOLLRDHUP);
     }
     return rc == 1;

@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/object.h"
 #include "model/identity.h"
+#include "net/server/peer.h"
 #include "net/server/reactor.h"
 
 struct call;
@@ -74,6 +75,7 @@ struct connection {
     int64_t blocked_us; /* since when the socket takes nothing; 0 = it does */
     int64_t linger_us;  /* closing: input is thrown away until then; 0 = not closing */
 
+    struct peer_address peer;
     bool is_operator;
     bool handshaken;
     bool dirty;
@@ -84,8 +86,9 @@ struct connection {
     char peer_name[IDENTITY_NAME_SIZE]; /* of the client's certificate */
 };
 
-/* From any loop: makes the connection and gives it to loop. Takes fd. */
-void connection_start(struct loop *loop, int fd, bool is_operator);
+/* From any loop: makes the connection and gives it to loop. Takes fd, and what admission_connect
+ * has counted. */
+void connection_start(struct loop *loop, int fd, bool is_operator, struct peer_address peer);
 void connection_close(struct connection *connection); /* now; freed at the end of the turn */
 
 void connection_mark(struct connection *connection);   /* something is to be written */

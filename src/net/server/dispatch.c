@@ -13,6 +13,7 @@
 #include "base/endian.h"
 #include "base/object.h"
 #include "base/text.h"
+#include "net/server/admit.h"
 #include "net/server/call.h"
 #include "net/server/connection.h"
 #include "net/server/folder.h"
@@ -219,7 +220,8 @@ static bool admit(struct call *call)
     if (call->authorization.size) {
         rc = authenticator->authenticate(authenticator, call->authorization, &call->identity, &err);
         if (rc) {
-            call_refuse(call, 0, rc, "%s", err.text);
+            if (admit_fault(call))
+                call_refuse(call, 0, rc, "%s", err.text);
             return false;
         }
     } else if (peer_name[0]) {
@@ -419,6 +421,12 @@ void call_begin(struct call *call)
         operators_answer(call);
         return;
     }
+    admit_name(call);
+    if (call->loop->call_count > NET_CALL_COUNT_MAX / call->loop->server->client_loops) {
+        find_format(call);
+        reply_overload(call, "the server has too many calls at once: come back later");
+        return;
+    }
     call->route = router_find(&call->loop->server->router, call->path);
     if (!call->route && !find_get(call)) {
         enum resource_found found = resource_take(call);
@@ -430,6 +438,9 @@ void call_begin(struct call *call)
     }
     if (!(call->rest || check_method(call)) || !read_encodings(call) || !check_size(call) ||
         !admit(call) || !set_deadline(call))
+        return;
+    admit_name(call); /* by the key that it has shown */
+    if (!admit_take(call))
         return;
     if (call->route->method->stream && call->format == CALL_GRPC)
         call_run_stream(call);
@@ -500,6 +511,10 @@ void call_end(struct call *call)
         return;
     if (call->channel) {
         channel_push_end(call->channel);
+    } else if (admit_holds_too_much(call)) {
+        reply_put_off(call, NET_RETRY_AFTER_S,
+                      "too many answers to you are not taken yet, on all your connections: take "
+                      "them, or ask for less at once");
     } else if (unsent_is_full(call->connection)) {
         call->waiting = true;
         call->connection->waiting_count++;

@@ -86,15 +86,6 @@ static void run(struct job *job)
 
 void folder_run(struct call *call)
 {
-    struct loop *loop = call->loop;
-
     object_check(call, CALL_MAGIC);
-    call->job.run = run;
-    call->running = true;
-    atomic_fetch_add(&loop->running_count, 1);
-    if (workers_submit(loop->server->brief_workers, &call->job))
-        return;
-    call->running = false;
-    atomic_fetch_sub(&loop->running_count, 1);
-    reply_overload(call, "all threads that read are busy and their queue is full: come back later");
+    call_hand_over(call, call->loop->server->brief_workers, run);
 }

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/object.h"
+#include "net/server/admit.h"
 #include "net/server/connection.h"
 #include "net/server/server_parts.h"
 
@@ -78,6 +79,13 @@ static void take_failure(struct listener *listener, int number)
         rest(listener);
 }
 
+/* Operators' connections are none of the clients', nor the other way round. */
+static unsigned limit_of(const struct listener *listener)
+{
+    return listener->is_operator ? NET_OPERATOR_CONNECTION_COUNT_MAX
+                                 : listener->server->limits.connection_count_max;
+}
+
 static struct loop *choose_loop(const struct listener *listener, unsigned *total)
 {
     const struct server *server = listener->server;
@@ -89,6 +97,10 @@ static struct loop *choose_loop(const struct listener *listener, unsigned *total
         unsigned count =
             atomic_load_explicit(&server->loops[i].connection_count, memory_order_relaxed);
 
+        if (listener->is_operator)
+            count = atomic_load_explicit(&server->loops[i].operator_count, memory_order_relaxed);
+        else
+            count -= atomic_load_explicit(&server->loops[i].operator_count, memory_order_relaxed);
         *total += count;
         if (count < fewest && i < server->client_loops && !listener->is_operator) {
             fewest = count;
@@ -105,7 +117,10 @@ static void listener_ready(struct watch *watch, uint32_t events)
     int one = 1;
 
     for (int i = 0; i < ACCEPT_COUNT_MAX; i++) {
-        int fd = accept4(watch->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        struct sockaddr_storage name = {0};
+        socklen_t name_size = sizeof(name);
+        int fd =
+            accept4(watch->fd, (struct sockaddr *)&name, &name_size, SOCK_NONBLOCK | SOCK_CLOEXEC);
         struct loop *loop;
         unsigned total;
 
@@ -115,13 +130,14 @@ static void listener_ready(struct watch *watch, uint32_t events)
         }
         reactor_moved(&listener->loop->reactor);
         loop = choose_loop(listener, &total);
-        if (total >= server->limits.connection_count_max) {
+        if (total >= limit_of(listener) ||
+            (!listener->is_operator && !admission_connect(server->admission, peer_of(&name)))) {
             refuse(server, fd);
             continue;
         }
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
         counter_add(server->metrics.accepted, 1);
-        connection_start(loop, fd, listener->is_operator);
+        connection_start(loop, fd, listener->is_operator, peer_of(&name));
     }
 }
 

@@ -8,12 +8,14 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/endian.h"
 #include "base/object.h"
 #include "base/text.h"
 #include "codec/gzip.h"
 #include "codec/json.h"
 #include "codec/message.h"
+#include "net/server/admit.h"
 #include "net/server/call.h"
 #include "net/server/connection.h"
 #include "net/server/server_parts.h"
@@ -290,6 +292,7 @@ void call_send(struct call *call)
     if (!call->reply.streaming) /* a stream has its deadline to its end */
         timer_clear(&call->loop->reactor, &call->timer);
     add(call, (struct header){BYTES_LITERAL("x-request-id"), bytes_of(call->request_id)});
+    admit_headers(call);
     call_end_waiting(call);
     call->replied = true;
     call->progress_us = call->loop->reactor.now_us;
@@ -331,4 +334,44 @@ void reply_overload(struct call *call, const char *text)
     object_check(call, CALL_MAGIC);
     counter_add(call->loop->server->metrics.overloads, 1);
     refuse(call, 429, ERR_LIMIT, text, NET_RETRY_AFTER_S);
+}
+
+void reply_end_put_off(struct call *call)
+{
+    object_check(call, CALL_MAGIC);
+    if (call->put_off)
+        atomic_fetch_sub(&call->loop->server->put_off_count, 1);
+    call->put_off = NULL;
+}
+
+void reply_put_off(struct call *call, unsigned retry_after_s, const char *text)
+{
+    struct server *server = call->loop->server;
+    int64_t due_us = call->loop->reactor.now_us + NET_PUT_OFF_MS * (int64_t)MS_US;
+
+    object_check(call, CALL_MAGIC);
+    assert(!call->running && !call->replied && !call->put_off);
+    call->refused = true;
+    call->retry_after_s = retry_after_s;
+    if (atomic_fetch_add(&server->put_off_count, 1) >= NET_PUT_OFF_COUNT_MAX ||
+        call->loop->draining) {
+        atomic_fetch_sub(&server->put_off_count, 1);
+        counter_add(server->metrics.overloads, 1);
+        refuse(call, 429, ERR_LIMIT, text, retry_after_s);
+        return;
+    }
+    call->put_off = text;
+    timer_set(&call->loop->reactor, &call->timer,
+              due_us < call->deadline_us ? due_us : call->deadline_us);
+}
+
+void reply_now(struct call *call)
+{
+    const char *text = call->put_off;
+
+    object_check(call, CALL_MAGIC);
+    assert(text);
+    reply_end_put_off(call);
+    counter_add(call->loop->server->metrics.overloads, 1);
+    refuse(call, 429, ERR_LIMIT, text, call->retry_after_s);
 }

@@ -14,6 +14,7 @@
 #include "codec/gzip.h"
 #include "codec/json.h"
 #include "codec/message.h"
+#include "net/server/admit.h"
 #include "net/server/call.h"
 #include "net/server/connection.h"
 #include "net/server/resources.h"
@@ -110,6 +111,7 @@ static int run_method(struct call *call, int *http_status, struct err *err)
 static void run_unary(struct call *call)
 {
     struct err err = {.code = 0, .text = ""};
+    int64_t begun_us = call->rate.limit ? clock_thread_us() : 0;
     int http_status = 0;
     int rc;
 
@@ -121,6 +123,8 @@ static void run_unary(struct call *call)
         reply_error(call, http_status, rc, err.text);
     }
     unsent_built(call);
+    if (call->rate.limit)
+        call->cpu_us = clock_thread_us() - begun_us;
     log_set_request(NULL);
 }
 
@@ -161,6 +165,7 @@ static void run_stream(struct job *job)
 {
     struct call *call = container_of(job, struct call, job);
     struct channel *channel = call->channel;
+    int64_t begun_us = clock_thread_us();
 
     object_check(call, CALL_MAGIC);
     log_set_request(call->request_id);
@@ -176,6 +181,7 @@ static void run_stream(struct job *job)
         call->result = call->route->method->stream(call, &call->err);
     call->result = name_deadline(call, call->result, &call->err);
     tell_failure(call, call->result, &call->err);
+    call->cpu_us = clock_thread_us() - begun_us;
     log_set_request(NULL);
     channel_finish(channel);
 }
@@ -233,8 +239,8 @@ void call_run_stream(struct call *call)
     atomic_fetch_add(&call->loop->running_count, 1);
     connection->stream_count++;
     assert(connection->stream_count <= NET_STREAM_THREAD_CONNECTION_MAX);
-    if (workers_submit(call->keyless ? server->anonymous_workers : server->stream_workers,
-                       &call->job))
+    if (!workers_submit(call->keyless ? server->anonymous_workers : server->stream_workers,
+                        &call->job))
         return;
     call->running = false;
     atomic_fetch_sub(&call->loop->running_count, 1);
@@ -249,9 +255,47 @@ void call_run_stream(struct call *call)
 static struct workers *workers_of(const struct call *call)
 {
     const struct server *server = call->loop->server;
-    bool brief = call->route->method->flags & RPC_BRIEF && !call->route->service->remote;
+    unsigned flags = call->route->service->remote ? 0 : call->route->method->flags;
 
-    return brief ? server->brief_workers : server->workers;
+    return flags & RPC_BRIEF     ? server->brief_workers
+           : flags & RPC_COMPUTE ? server->compute_workers
+                                 : server->workers;
+}
+
+/* On any thread: the pool has better things to do. */
+static void job_dropped(struct job *job)
+{
+    struct call *call = container_of(job, struct call, job);
+
+    object_check(call, CALL_MAGIC);
+    call->dropped = true;
+    reactor_post(&call->loop->reactor, &call->task);
+}
+
+static const char busy[] = "all workers are busy, and most of those who wait are your calls: come "
+                           "back later, and ask for less at once";
+
+void call_hand_over(struct call *call, struct workers *workers, void (*run)(struct job *job))
+{
+    struct loop *loop = call->loop;
+    int rc;
+
+    object_check(call, CALL_MAGIC);
+    assert(!call->running && !call->replied && !call->channel);
+    call->job.run = run;
+    call->job.dropped = job_dropped;
+    call->job.due_us = call->deadline_us == INT64_MAX ? 0 : call->deadline_us;
+    call->running = true;
+    atomic_fetch_add(&loop->running_count, 1);
+    rc = workers_submit(workers, &call->job);
+    if (!rc)
+        return;
+    call->running = false;
+    atomic_fetch_sub(&loop->running_count, 1);
+    reply_put_off(call, NET_RETRY_AFTER_S,
+                  rc == ERR_TIMEOUT ? "your calls before this one take longer than its deadline "
+                                      "allows: ask for less at once"
+                                    : busy);
 }
 
 void call_run(struct call *call)
@@ -264,18 +308,11 @@ void call_run(struct call *call)
 
         run_unary(call);
         reactor_busy(&loop->reactor, before);
+        admit_charge(call);
         call_send(call);
         return;
     }
-    call->job.run = run_job;
-    assert(!call->running && !call->replied && !call->channel);
-    call->running = true;
-    atomic_fetch_add(&loop->running_count, 1);
-    if (workers_submit(workers_of(call), &call->job))
-        return;
-    call->running = false;
-    atomic_fetch_sub(&loop->running_count, 1);
-    reply_overload(call, "all workers are busy and their queue is full: come back later");
+    call_hand_over(call, workers_of(call), run_job);
 }
 
 /* --- back on the reactor --- */
@@ -288,6 +325,7 @@ static void settle_stream(struct call *call)
         assert(call->running);
         call->running = false;
         atomic_fetch_sub(&call->loop->running_count, 1);
+        admit_charge(call);
     }
     if (!call->connection) {
         if (news.finished)
@@ -326,6 +364,12 @@ void call_settle(struct errand *task)
     assert(call->running); /* the worker has given it back, once */
     call->running = false;
     atomic_fetch_sub(&call->loop->running_count, 1);
+    admit_charge(call);
+    if (call->connection && call->dropped) {
+        call->dropped = false;
+        reply_put_off(call, NET_RETRY_AFTER_S, busy);
+        return;
+    }
     if (call->connection) {
         call_send(call);
         return;
@@ -342,6 +386,10 @@ void call_expire(struct timer *timer)
     int rc;
 
     object_check(call, CALL_MAGIC);
+    if (call->put_off) {
+        reply_now(call);
+        return;
+    }
     call_cancel(call, ERR_TIMEOUT);
     if (call->replied)
         return; /* a stream's handler ends it; an answer on its way is as good as sent */

@@ -17,6 +17,7 @@
 #include "codec/json.h"
 #include "model_descriptors.h"
 #include "net/bounds.h"
+#include "net/server/admit.h"
 #include "net/server/call.h"
 #include "net/server/connection.h"
 #include "net/server/listener.h"
@@ -96,6 +97,23 @@ static struct server_limits choose_limits(const struct server_options *options)
     };
 }
 
+static int make_admission(struct server *server, const struct server_options *options,
+                          struct err *err)
+{
+    struct peer_ranges proxies = {.count = 0};
+    const struct admission_options chosen = {
+        .key_rate = options->key_rate,
+        .seller_rate = options->seller_rate,
+        .address_rate = options->address_rate,
+        .address_connection_max = options->address_connection_max,
+        .proxies = &proxies,
+    };
+    int rc = options->proxies ? peer_ranges_parse(options->proxies, &proxies, err) : 0;
+
+    server->admission = admission_new(&chosen);
+    return rc ? err_wrap(err, "proxies") : 0;
+}
+
 int server_new(const struct server_options *options, struct server **result, struct err *err)
 {
     struct server *server = mem_zero(sizeof(*server));
@@ -116,12 +134,17 @@ int server_new(const struct server_options *options, struct server **result, str
         NET_WORKER_QUEUE_MAX, NULL, server->clock);
     server->brief_workers = workers_new("brief", core_count() + NET_BRIEF_SPARE_COUNT,
                                         NET_WORKER_QUEUE_MAX, call_run_brief, server->clock);
+    server->compute_workers =
+        workers_new("compute", core_count() + NET_COMPUTE_SPARE_COUNT + NET_COMPUTE_WAIT_COUNT,
+                    NET_WORKER_QUEUE_MAX, NULL, server->clock);
+    workers_limit_running(server->compute_workers, core_count() + NET_COMPUTE_SPARE_COUNT);
     server->stream_workers =
         workers_new("stream", NET_STREAM_THREAD_COUNT_MAX, 0, NULL, server->clock);
     server->anonymous_workers =
         workers_new("stream-keyless", NET_ANONYMOUS_STREAM_COUNT_MAX, 0, NULL, server->clock);
     server_add_descriptors(server, bytes_make(model_descriptors, model_descriptors_size));
-    if (options->tls_certificate)
+    rc = make_admission(server, options, err);
+    if (!rc && options->tls_certificate)
         rc = tls_context_new(options->tls_certificate, options->tls_key, options->tls_client_ca,
                              options->tls_client_required, &server->tls, err);
     if (!rc)
@@ -188,9 +211,10 @@ void server_add_folder(struct server *server, const struct folder *folder)
 }
 
 /* Ten thousand connections need as many descriptors; the soft limit is often 1024. */
-static void raise_descriptor_limit(void)
+static void raise_descriptor_limit(struct server *server)
 {
     struct rlimit limit;
+    rlim_t spare;
 
     if (getrlimit(RLIMIT_NOFILE, &limit))
         return;
@@ -200,6 +224,10 @@ static void raise_descriptor_limit(void)
     if (limit.rlim_max < NET_CONNECTION_COUNT_MAX)
         log_warn("the limit of open files is low: few connections will be accepted",
                  LOG_INT("limit", limit.rlim_max));
+    /* Some are left for files, peers and operators, however many clients there are. */
+    spare = limit.rlim_max / 4 < NET_DESCRIPTOR_SPARE ? limit.rlim_max / 4 : NET_DESCRIPTOR_SPARE;
+    if (server->limits.connection_count_max > limit.rlim_max - spare)
+        server->limits.connection_count_max = (unsigned)(limit.rlim_max - spare);
 }
 
 static void set_health(struct server *server, bool serving)
@@ -279,7 +307,7 @@ int server_start(struct server *server, struct err *err)
 
     object_check(server, SERVER_MAGIC);
     assert(!server->started);
-    raise_descriptor_limit();
+    raise_descriptor_limit(server);
     rc = add_own_services(server, err);
     server->started = true;
     if (!rc)
@@ -424,6 +452,7 @@ static void release_loop(struct loop *loop)
 
         loop->spare_calls = call->next;
         object_begin(call, CALL_MAGIC);
+        loop->call_count++;
         call_free(call);
     }
     reactor_release(&loop->reactor);
@@ -441,6 +470,7 @@ void server_free(struct server *server)
     workers_free(server->stream_workers); /* cancelled handlers return and are waited for */
     workers_free(server->anonymous_workers);
     workers_free(server->brief_workers);
+    workers_free(server->compute_workers);
     workers_free(server->workers);
     for (unsigned i = 0; i < server->loop_count; i++)
         reactor_stop(&server->loops[i].reactor);
@@ -455,6 +485,7 @@ void server_free(struct server *server)
     resources_release(&server->resources);
     site_release(&server->site);
     tls_context_free(server->tls);
+    admission_free(server->admission);
     pthread_mutex_destroy(&server->unready_lock);
     free(server->unready);
     free(server->lack);

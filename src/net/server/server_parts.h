@@ -30,6 +30,7 @@
 #include "net/server/tls.h"
 #include "net/server/watchdog.h"
 
+struct admission;
 struct call;
 struct connection;
 
@@ -43,6 +44,7 @@ struct loop {
     _Atomic unsigned connection_count;
     _Atomic unsigned operator_count; /* of them, those of the operators' port */
     _Atomic unsigned running_count;  /* calls whose handler has not returned */
+    unsigned call_count;             /* that are not freed */
     struct call *spare_calls;        /* owned: recycled, with their memory */
     size_t spare_count;
     uint8_t *read_buffer;    /* owned: NET_READ_SIZE */
@@ -108,6 +110,7 @@ struct server {
     struct resources resources;
     struct workers *workers;
     struct workers *brief_workers;
+    struct workers *compute_workers;
     struct workers *stream_workers;
     struct workers *anonymous_workers; /* for streams without a key */
     struct listener listener;
@@ -117,9 +120,11 @@ struct server {
     unsigned client_loops; /* the first so many: clients' connections are spread over them */
     bool started;
     atomic_bool draining;
-    _Atomic size_t body_size;   /* of all large bodies that are kept */
-    _Atomic size_t unsent_size; /* of answers that are not sent */
-    atomic_bool shedding;       /* the worst holder of such is being looked for */
+    struct admission *admission;    /* owned */
+    _Atomic unsigned put_off_count; /* calls whose refusal is not told yet */
+    _Atomic size_t body_size;       /* of all large bodies that are kept */
+    _Atomic size_t unsent_size;     /* of answers that are not sent */
+    atomic_bool shedding;           /* the worst holder of such is being looked for */
     _Atomic unsigned vote_count;
     struct server_metrics metrics;
 

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/object.h"
+#include "net/server/admit.h"
 #include "net/server/call.h"
 #include "net/server/connection.h"
 #include "net/server/server_parts.h"
@@ -146,6 +147,7 @@ void unsent_built(struct call *call)
     if (size <= NET_UNSENT_SMALL_SIZE)
         return;
     call->answer_size = size;
+    admission_hold(server->admission, call->job.caller, size);
     if (count_more(server, size) <= NET_UNSENT_SERVER_SIZE_MAX || size <= NET_UNSENT_REFUSED_SIZE)
         return;
     unsent_free(call);
@@ -156,8 +158,10 @@ void unsent_built(struct call *call)
 void unsent_free(struct call *call)
 {
     object_check(call, CALL_MAGIC);
-    if (call->answer_size)
+    if (call->answer_size) {
         count_less(call->loop->server, call->answer_size);
+        admission_let_go(call->loop->server->admission, call->job.caller, call->answer_size);
+    }
     call->answer_size = 0;
 }
 

@@ -190,6 +190,12 @@ static int start_server(struct process *process, struct err *err)
         .tls_client_required = config_number(config, SETTING_TLS_CLIENT_REQUIRED),
         .reactor_count = (unsigned)config_number(config, SETTING_SERVER_REACTORS),
         .worker_count = (unsigned)config_number(config, SETTING_SERVER_WORKERS),
+        .key_rate = (unsigned)config_number(config, SETTING_LIMITS_KEY_RATE),
+        .seller_rate = (unsigned)config_number(config, SETTING_LIMITS_SELLER_RATE),
+        .address_rate = (unsigned)config_number(config, SETTING_LIMITS_ADDRESS_RATE),
+        .address_connection_max =
+            (unsigned)config_number(config, SETTING_LIMITS_ADDRESS_CONNECTIONS),
+        .proxies = config_text(config, SETTING_SERVER_PROXIES),
         .clock = process->clock,
         .authenticator = key_ring_authenticator(process->ring),
     };

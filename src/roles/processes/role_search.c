@@ -129,6 +129,7 @@ int role_search_start(struct process *process, struct err *err)
                              .settle = wait_for_change,
                              .settle_arg = process->inspect};
     service = search_service(&search);
+    service.remote = searchers != NULL;
     process_add_services(process, &service, 1);
     return config_number(process->config, SETTING_SEARCH_SPELLING) ? start_learner(process, err)
                                                                    : 0;

@@ -227,8 +227,10 @@ class Reply:
 class Connection:
     """A connected client. With hello, settings are exchanged and ours are acknowledged."""
 
-    def __init__(self, port, tls=None, pairs=(), hello=True, timeout=tap.PATIENCE_S):
-        self.sock = socket.create_connection(("127.0.0.1", port), timeout=timeout)
+    def __init__(self, port, tls=None, pairs=(), hello=True, timeout=tap.PATIENCE_S,
+                 source="127.0.0.1"):
+        self.sock = socket.create_connection(("127.0.0.1", port), timeout=timeout,
+                                             source_address=(source, 0))
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if tls:
             self.sock = tls.wrap_socket(self.sock, server_hostname="localhost")
@@ -295,6 +297,16 @@ class Connection:
                 self.peer[name] = value
             self.send_frame(SETTINGS, ACK)
         return got
+
+    def ping(self):
+        """Until the server has looked at all that was sent before; what it says meanwhile is lost."""
+        self.send_frame(PING, 0, 0, b"all seen")
+        while True:
+            got = self.read()
+            if got.kind == HEADERS:
+                self.decoder.decode(got.payload)    # it has a memory
+            elif got.kind == PING and got.flags & ACK:
+                return
 
     def request_headers(self, path, content_type="application/grpc", method="POST", extra=()):
         headers = [(":method", method), (":scheme", self.scheme), (":path", path),

@@ -106,9 +106,10 @@ class Testd:
             fields = stat.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def connect(self, timeout=tap.PATIENCE_S):
+    def connect(self, timeout=tap.PATIENCE_S, source="127.0.0.1"):
         """A plain socket to the service's port."""
-        sock = socket.create_connection(("127.0.0.1", self.port), timeout=timeout)
+        sock = socket.create_connection(("127.0.0.1", self.port), timeout=timeout,
+                                        source_address=(source, 0))
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return sock
 

@@ -5,7 +5,8 @@
  *     testd [--tls CERT KEY] [--client-ca CA] [--client-required] [--auth] [--reactors N]
  *           [--workers N] [--port N] [--connections N] [--head-timeout-ms N] [--body-grace-ms N]
  *           [--idle-timeout-ms N] [--stall-timeout-ms N] [--turn-ms-max N]
- *           [--anonymous-stream-ms N]
+ *           [--anonymous-stream-ms N] [--key-rate N] [--seller-rate N] [--address-rate N]
+ *           [--address-connections N] [--proxies ADDRESSES]
  *
  * Prints {"port":…,"operator_port":…,"pid":…} as one line when it listens, and serves until
  * SIGTERM, then drains for 10 s at most. With --auth the keys are "Bearer good" (scope "echo"),
@@ -214,6 +215,37 @@ static unsigned number(const char *text)
     return (unsigned)value;
 }
 
+/* Sets the number that a flag stands for; false: it stands for none. */
+static bool read_number(const char *flag, const char *text, struct server_options *options)
+{
+    const struct {
+        const char *flag;
+        unsigned *to;
+    } numbers[] = {
+        {"--reactors", &options->reactor_count},
+        {"--workers", &options->worker_count},
+        {"--connections", &options->connection_count_max},
+        {"--head-timeout-ms", &options->head_timeout_ms},
+        {"--body-grace-ms", &options->body_grace_ms},
+        {"--idle-timeout-ms", &options->idle_timeout_ms},
+        {"--stall-timeout-ms", &options->stall_timeout_ms},
+        {"--turn-ms-max", &options->turn_ms_max},
+        {"--anonymous-stream-ms", &options->anonymous_stream_ms},
+        {"--key-rate", &options->key_rate},
+        {"--seller-rate", &options->seller_rate},
+        {"--address-rate", &options->address_rate},
+        {"--address-connections", &options->address_connection_max},
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(numbers); i++) {
+        if (strcmp(flag, numbers[i].flag) == 0) {
+            *numbers[i].to = number(text);
+            return true;
+        }
+    }
+    return false;
+}
+
 static void read_options(char **args, struct server_options *options, char *address, size_t size)
 {
     for (char **at = args + 1; *at; at++) {
@@ -224,34 +256,18 @@ static void read_options(char **args, struct server_options *options, char *addr
             options->tls_key = *++at;
         } else if (strcmp(*at, "--client-ca") == 0 && at[1]) {
             options->tls_client_ca = *++at;
-        } else if (strcmp(*at, "--reactors") == 0) {
-            options->reactor_count = number(*++at);
-        } else if (strcmp(*at, "--workers") == 0) {
-            options->worker_count = number(*++at);
         } else if (strcmp(*at, "--client-required") == 0) {
             options->tls_client_required = true;
-        } else if (strcmp(*at, "--connections") == 0) {
-            options->connection_count_max = number(*++at);
-        } else if (strcmp(*at, "--head-timeout-ms") == 0) {
-            options->head_timeout_ms = number(*++at);
-        } else if (strcmp(*at, "--body-grace-ms") == 0) {
-            options->body_grace_ms = number(*++at);
-        } else if (strcmp(*at, "--idle-timeout-ms") == 0) {
-            options->idle_timeout_ms = number(*++at);
-        } else if (strcmp(*at, "--stall-timeout-ms") == 0) {
-            options->stall_timeout_ms = number(*++at);
-        } else if (strcmp(*at, "--turn-ms-max") == 0) {
-            options->turn_ms_max = number(*++at);
-        } else if (strcmp(*at, "--anonymous-stream-ms") == 0) {
-            options->anonymous_stream_ms = number(*++at);
+        } else if (strcmp(*at, "--proxies") == 0 && at[1]) {
+            options->proxies = *++at;
         } else if (strcmp(*at, "--port") == 0) {
             snprintf(address, size, "127.0.0.1:%u", number(*++at));
+        } else if (read_number(*at, at[1], options)) {
+            at++;
         } else {
             fprintf(stderr, "testd: unknown option %s\n", *at);
             exit(2);
         }
-        if (!*at)
-            break;
     }
 }
 

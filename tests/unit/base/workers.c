@@ -44,14 +44,14 @@ static void a_full_pool_refuses(void **state)
     pthread_mutex_lock(&gate);
     for (int i = 0; i < THREAD_MAX; i++) {
         jobs[i].run = pass_gate;
-        assert_true(workers_submit(workers, &jobs[i]));
+        assert_int_equal(workers_submit(workers, &jobs[i]), 0);
     }
     for (int i = 0; i < PATIENCE_MS && atomic_load(&running) < THREAD_MAX; i++)
         nanosleep(&pause, NULL);
     assert_int_equal(atomic_load(&running), THREAD_MAX);
     for (int i = THREAD_MAX; i < THREAD_MAX + QUEUE_MAX + 1; i++) {
         jobs[i].run = pass_gate;
-        taken += workers_submit(workers, &jobs[i]);
+        taken += workers_submit(workers, &jobs[i]) == 0;
     }
     assert_int_equal(taken, QUEUE_MAX);
     pthread_mutex_unlock(&gate);
@@ -68,7 +68,7 @@ static void every_job_taken_is_run(void **state)
     atomic_store(&done, 0);
     for (int i = 0; i < JOB_COUNT; i++) {
         jobs[i].run = pass_gate;
-        assert_true(workers_submit(workers, &jobs[i]));
+        assert_int_equal(workers_submit(workers, &jobs[i]), 0);
     }
     workers_free(workers);
     assert_int_equal(atomic_load(&done), JOB_COUNT);
@@ -98,7 +98,7 @@ static void those_that_wait_are_taken_together(void **state)
     pthread_mutex_lock(&gate);
     for (int i = 0; i < JOB_COUNT; i++) {
         jobs[i].run = pass_gate;
-        assert_true(workers_submit(workers, &jobs[i]));
+        assert_int_equal(workers_submit(workers, &jobs[i]), 0);
     }
     pthread_mutex_unlock(&gate);
     workers_free(workers);

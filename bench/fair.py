@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""fair.py [OFFERS] - a polite searcher beside greedy ones: how much longer does it wait?
+
+The release binary, `torg up` with so many offers (100000), all on the same cores. The polite one asks
+for a page, reads it, pauses for 20 ms, and asks for another: alone, then beside 50 connections
+that keep 32 calls of SearchOffers each in flight (h2load, JSON over HTTP/2, 1600 in all):
+
+  other caller   the greedy ones show a key, the polite one does not
+  same address   nobody shows a key: they differ by their connections alone
+  dear           as the first, and the greedy ones ask for offset 9900
+
+A table of p50, p90 and the worst, in milliseconds, of the polite one; then one line. Within 5 times
+of alone (p50) is wanted.
+
+TORG_BENCH_SECONDS  of one part (8)
+TORG_BENCH_TORG     another binary, to compare with
+"""
+import http.client
+import json
+import os
+import pathlib
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("TORG_BUILD", TOP / "build-bench"))
+TORG = os.environ.get("TORG_BENCH_TORG", BUILD / "torg")
+OFFERS = int(sys.argv[1]) if len(sys.argv) > 1 else 100000
+SECONDS = int(os.environ.get("TORG_BENCH_SECONDS", 8))
+CATALOG = TOP / "demo" / "catalog.json"
+METHOD = "/torg.v1.SearchService/SearchOffers"
+CONNECTIONS, STREAMS = 50, 32
+PAUSE_S, TIMEOUT_S, START_S, FOUND_S = 0.02, 30, 60, 600
+WANTED = 5
+
+
+def start(folder):
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith("TORG_")}
+    with open(folder / "out", "w") as out, open(folder / "log", "w") as log:
+        process = subprocess.Popen(
+            [TORG, "up", f"--data={folder}/data", "--listen=127.0.0.1:0", "--operator-listen=",
+             "--log.level=warn"], cwd=folder, env=environment, stdout=out, stderr=log)
+    deadline = time.monotonic() + START_S
+    address = folder / "data" / "server.url"
+    while not address.exists() or not (folder / "out").read_text().endswith("\n\n"):
+        if process.poll() is not None or time.monotonic() > deadline:
+            sys.exit(f"bench fair: torg did not start: {(folder / 'log').read_text()}")
+        time.sleep(0.05)
+    key = next(line.split()[2] for line in (folder / "out").read_text().splitlines()
+               if "start key" in line)
+    return process, address.read_text().strip(), key
+
+
+def ask(url, request):
+    body = urllib.request.Request(url + METHOD, data=json.dumps(request).encode(),
+                                  headers={"Content-Type": "application/json"})
+    with urllib.request.urlopen(body, timeout=TIMEOUT_S) as answer:
+        return json.loads(answer.read())
+
+
+def fill(url, key):
+    subprocess.run([str(each) for each in (BUILD / "bench" / "bench-search-load", "fill",
+                                           url.rsplit(":", 1)[1], key, CATALOG, OFFERS)],
+                   check=True, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + FOUND_S
+    while int(ask(url, {"limit": 1, "onlyOffers": True}).get("total", 0)) < OFFERS:
+        if time.monotonic() > deadline:
+            sys.exit("bench fair: the offers are not found")
+        time.sleep(0.2)
+
+
+def words(url):
+    """Of titles there are: what buyers look for."""
+    found = ask(url, {"limit": 100, "onlyOffers": True})["offers"]
+    return sorted({word for offer in found for word in offer["title"].split() if len(word) > 3})
+
+
+def polite(url, texts, seed):
+    """Milliseconds of each call of one who asks one thing at a time; None: it was not answered."""
+    chosen = random.Random(seed)
+    client = http.client.HTTPConnection(url.split("//")[1], timeout=TIMEOUT_S)
+    times = []
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        body = json.dumps({"text": chosen.choice(texts), "limit": 20})
+        begun = time.monotonic()
+        client.request("POST", METHOD, body, {"Content-Type": "application/json"})
+        answer = client.getresponse()
+        answer.read()
+        if answer.status == 200:
+            times.append((time.monotonic() - begun) * 1000)
+        else:
+            times.append(float("inf"))
+        time.sleep(PAUSE_S)
+    return sorted(times)
+
+
+def greedy(folder, url, key, request):
+    (folder / "request").write_text(json.dumps(request))
+    words = ["h2load", "-c", str(CONNECTIONS), "-m", str(STREAMS), "-D", str(SECONDS + 4), "-d",
+             str(folder / "request"), "-H", "content-type: application/json"]
+    if key:
+        words += ["-H", f"authorization: Bearer {key}"]
+    load = subprocess.Popen([*words, url + METHOD], stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
+    time.sleep(2)    # until all of them wait
+    return load
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="torg-bench-fair-") as name:
+        folder = pathlib.Path(name)
+        process, url, key = start(folder)
+        try:
+            fill(url, key)
+            texts = words(url)
+            parts = {"alone": polite(url, texts, 1)}
+            deep = {"text": texts[0], "offset": 9900, "limit": 20}
+            for part, by, request in (("other caller", key, {"text": texts[0], "limit": 20}),
+                                      ("same address", "", {"text": texts[0], "limit": 20}),
+                                      ("dear", key, deep)):
+                load = greedy(folder, url, by, request)
+                try:
+                    parts[part] = polite(url, texts, 2)
+                finally:
+                    load.send_signal(signal.SIGKILL)
+                    load.wait()
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(120)
+    figures = {}
+    print(f"{'a polite searcher, ms':24} {'calls':>6} {'p50':>8} {'p90':>8} {'worst':>8} {'times':>6}")
+    for part, times in parts.items():
+        middle = statistics.median(times)
+        ratio = middle / statistics.median(parts["alone"])
+        print(f"{part:24} {len(times):6} {middle:8.2f} {times[int(len(times) * 0.9)]:8.2f} "
+              f"{times[-1]:8.2f} {ratio:6.1f}")
+        figures[part.replace(" ", "_")] = middle
+    line = " ".join(f"{part}_p50_ms={value:.2f}" for part, value in figures.items())
+    print(f"{line} wanted_times={WANTED}")
+
+
+main()

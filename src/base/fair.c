@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fair.c - see fair.h.
+ *
+ * Callers with jobs are a heap by tag, the virtual time at which their next job starts; the time of
+ * the queue is the tag of the last job taken. Lanes of a caller are lists by tag, modulo: a lane's
+ * first job is FAIR_SHALLOW after the caller's time, each further one FAIR_DEEP after the one
+ * before, so all tags are less than LANE_TAGS ahead. A lane is forgotten when it is empty, a caller
+ * when it is that and the queue's time has passed its tag.
+ */
+#include "base/fair.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/memory.h"
+#include "base/object.h"
+#include "base/workers.h"
+
+enum {
+    LANE_TAGS = 32, /* more than FAIR_DEEP, a power of two */
+    FAIR_SHALLOW = 1,
+    TABLE_SIZE = 1024, /* chains; callers and lanes are some thousands at most */
+    FIRST_COST_US = 1000,
+    COST_WEIGHT = 8, /* of what is known, beside one new cost */
+};
+
+static_assert((int)FAIR_DEEP < (int)LANE_TAGS, "tags of lanes fit their lists");
+
+struct lane {
+    struct lane *next_same; /* of the chain */
+    struct caller *caller;
+    uint64_t id;
+    struct lane *next; /* of the same tag */
+    struct lane *previous;
+    uint64_t tag;
+    struct job *first;
+    struct job *last;
+    unsigned count;
+};
+
+struct caller {
+    struct caller *next_same; /* of the chain */
+    uint64_t id;
+    int64_t tag_us;
+    int64_t cost_us; /* of one of its jobs, as far as is known */
+    size_t place;    /* in the heap, from 1; 0: no job waits */
+    unsigned count;  /* jobs that wait */
+    unsigned running;
+    uint64_t lane_tag;
+    struct lane *first[LANE_TAGS];
+    struct lane *last[LANE_TAGS];
+};
+
+enum { FAIR_MAGIC = OBJECT_MAGIC('f', 'a', 'i', 'r') };
+
+struct fair {
+    uint32_t magic;
+    unsigned job_max;
+    unsigned count;
+    unsigned running;
+    int64_t now_us;                     /* virtual */
+    int64_t most_us;                    /* the greatest tag there ever was */
+    struct caller *callers[TABLE_SIZE]; /* owned */
+    size_t caller_count;
+    struct lane *lanes[TABLE_SIZE]; /* owned */
+    struct caller **heap;           /* from 1 */
+    size_t heap_count;
+};
+
+struct fair *fair_new(unsigned job_max)
+{
+    struct fair *fair = mem_zero(sizeof(*fair));
+
+    object_begin(fair, FAIR_MAGIC);
+    fair->job_max = job_max;
+    fair->heap = mem_array((size_t)job_max + 2, sizeof(*fair->heap)); /* a caller has a job */
+    return fair;
+}
+
+void fair_free(struct fair *fair)
+{
+    if (!fair)
+        return;
+    object_check(fair, FAIR_MAGIC);
+    assert(fair->count == 0);
+    for (size_t i = 0; i < TABLE_SIZE; i++) {
+        assert(!fair->lanes[i]);
+        while (fair->callers[i]) {
+            struct caller *next = fair->callers[i]->next_same;
+
+            free(fair->callers[i]);
+            fair->callers[i] = next;
+        }
+    }
+    free(fair->heap);
+    object_end(fair, FAIR_MAGIC);
+    free(fair);
+}
+
+unsigned fair_count(const struct fair *fair)
+{
+    return fair->count;
+}
+
+/* --- the heap --- */
+
+static void put(struct fair *fair, struct caller *caller, size_t place)
+{
+    fair->heap[place] = caller;
+    caller->place = place;
+}
+
+static void sift_up(struct fair *fair, struct caller *caller, size_t place)
+{
+    while (place > 1 && fair->heap[place / 2]->tag_us > caller->tag_us) {
+        put(fair, fair->heap[place / 2], place);
+        place /= 2;
+    }
+    put(fair, caller, place);
+}
+
+static void sift_down(struct fair *fair, struct caller *caller, size_t place)
+{
+    for (;;) {
+        size_t child = 2 * place;
+
+        if (child > fair->heap_count)
+            break;
+        if (child < fair->heap_count && fair->heap[child + 1]->tag_us < fair->heap[child]->tag_us)
+            child++;
+        if (fair->heap[child]->tag_us >= caller->tag_us)
+            break;
+        put(fair, fair->heap[child], place);
+        place = child;
+    }
+    put(fair, caller, place);
+}
+
+static void heap_add(struct fair *fair, struct caller *caller)
+{
+    assert(!caller->place && fair->heap_count < (size_t)fair->job_max + 1);
+    fair->heap_count++;
+    sift_up(fair, caller, fair->heap_count);
+}
+
+static void heap_remove(struct fair *fair, struct caller *caller)
+{
+    struct caller *last = fair->heap[fair->heap_count];
+    size_t place = caller->place;
+
+    assert(place && fair->heap[place] == caller);
+    caller->place = 0;
+    fair->heap_count--;
+    if (last == caller)
+        return;
+    sift_down(fair, last, place);
+    sift_up(fair, last, last->place);
+}
+
+static void move(struct fair *fair, struct caller *caller, int64_t tag_us)
+{
+    caller->tag_us = tag_us;
+    if (tag_us > fair->most_us)
+        fair->most_us = tag_us;
+    if (!caller->place)
+        return;
+    sift_down(fair, caller, caller->place);
+    sift_up(fair, caller, caller->place);
+}
+
+/* --- callers --- */
+
+static struct caller **chain_of(struct fair *fair, uint64_t id)
+{
+    return &fair->callers[(id ^ id >> 32) % TABLE_SIZE];
+}
+
+static struct caller *find_caller(const struct fair *fair, uint64_t id)
+{
+    struct caller *caller = *chain_of((struct fair *)fair, id);
+
+    while (caller && caller->id != id)
+        caller = caller->next_same;
+    return caller;
+}
+
+/* Forgets those who owe nothing; when all owe, those who have nothing here. */
+static void sweep(struct fair *fair, bool owing)
+{
+    for (size_t i = 0; i < TABLE_SIZE; i++) {
+        struct caller **at = &fair->callers[i];
+
+        while (*at) {
+            struct caller *caller = *at;
+
+            if (caller->count || caller->running || (caller->tag_us > fair->now_us && !owing)) {
+                at = &caller->next_same;
+                continue;
+            }
+            *at = caller->next_same;
+            fair->caller_count--;
+            free(caller);
+        }
+    }
+}
+
+static struct caller *get_caller(struct fair *fair, uint64_t id)
+{
+    struct caller *caller = find_caller(fair, id);
+
+    if (caller)
+        return caller;
+    if (fair->caller_count >= FAIR_CALLER_COUNT_MAX)
+        sweep(fair, false);
+    if (fair->caller_count >= FAIR_CALLER_COUNT_MAX)
+        sweep(fair, true);
+    caller = mem_zero(sizeof(*caller));
+    caller->id = id;
+    caller->cost_us = FIRST_COST_US;
+    caller->next_same = *chain_of(fair, id);
+    *chain_of(fair, id) = caller;
+    fair->caller_count++;
+    return caller;
+}
+
+/* --- lanes --- */
+
+static struct lane **lane_chain(struct fair *fair, uint64_t caller, uint64_t id)
+{
+    uint64_t mixed = (caller ^ id * 0x9e3779b97f4a7c15u);
+
+    return &fair->lanes[(mixed ^ mixed >> 32) % TABLE_SIZE];
+}
+
+static void list_lane(struct lane *lane, uint64_t tag)
+{
+    struct caller *caller = lane->caller;
+    size_t at = tag % LANE_TAGS;
+
+    lane->tag = tag;
+    lane->next = NULL;
+    lane->previous = caller->last[at];
+    if (lane->previous)
+        lane->previous->next = lane;
+    else
+        caller->first[at] = lane;
+    caller->last[at] = lane;
+}
+
+static void unlist_lane(struct lane *lane)
+{
+    struct caller *caller = lane->caller;
+    size_t at = lane->tag % LANE_TAGS;
+
+    if (lane->next)
+        lane->next->previous = lane->previous;
+    else
+        caller->last[at] = lane->previous;
+    if (lane->previous)
+        lane->previous->next = lane->next;
+    else
+        caller->first[at] = lane->next;
+}
+
+static struct lane *get_lane(struct fair *fair, struct caller *caller, uint64_t id)
+{
+    struct lane **chain = lane_chain(fair, caller->id, id);
+    struct lane *lane = *chain;
+
+    while (lane && (lane->caller != caller || lane->id != id))
+        lane = lane->next_same;
+    if (lane)
+        return lane;
+    lane = mem_zero(sizeof(*lane));
+    lane->caller = caller;
+    lane->id = id;
+    lane->next_same = *chain;
+    *chain = lane;
+    list_lane(lane, caller->lane_tag + FAIR_SHALLOW);
+    return lane;
+}
+
+static void forget_lane(struct fair *fair, struct lane *lane)
+{
+    struct lane **at = lane_chain(fair, lane->caller->id, lane->id);
+
+    assert(lane->count == 0);
+    unlist_lane(lane);
+    while (*at != lane)
+        at = &(*at)->next_same;
+    *at = lane->next_same;
+    free(lane);
+}
+
+/* Of a caller with jobs: the lane whose turn it is. */
+static struct lane *next_lane(struct caller *caller)
+{
+    assert(caller->count > 0);
+    for (size_t i = 0; i < LANE_TAGS; i++) {
+        struct lane *lane = caller->first[(caller->lane_tag + i) % LANE_TAGS];
+
+        if (lane)
+            return lane;
+    }
+    assert(!"a caller with jobs has a lane");
+    return NULL;
+}
+
+/* --- jobs --- */
+
+void fair_push(struct fair *fair, struct job *job)
+{
+    struct caller *caller = get_caller(fair, job->caller);
+    struct lane *lane = get_lane(fair, caller, job->lane);
+
+    object_check(fair, FAIR_MAGIC);
+    assert(fair->count < fair->job_max);
+    job->next = NULL;
+    if (lane->last)
+        lane->last->next = job;
+    else
+        lane->first = job;
+    job->previous = lane->last;
+    lane->last = job;
+    lane->count++;
+    fair->count++;
+    if (caller->count++)
+        return;
+    if (caller->tag_us < fair->now_us)
+        caller->tag_us = fair->now_us; /* not owed for the time it was away */
+    heap_add(fair, caller);
+}
+
+static void took(struct fair *fair, struct lane *lane)
+{
+    struct caller *caller = lane->caller;
+
+    lane->count--;
+    fair->count--;
+    caller->count--;
+    if (!caller->count)
+        heap_remove(fair, caller);
+}
+
+struct job *fair_pop(struct fair *fair)
+{
+    struct caller *caller;
+    struct lane *lane;
+    struct job *job;
+
+    object_check(fair, FAIR_MAGIC);
+    if (!fair->heap_count)
+        return NULL;
+    caller = fair->heap[1];
+    if (caller->tag_us > fair->now_us)
+        fair->now_us = caller->tag_us;
+    lane = next_lane(caller);
+    caller->lane_tag = lane->tag;
+    job = lane->first;
+    lane->first = job->next;
+    if (lane->first)
+        lane->first->previous = NULL;
+    else
+        lane->last = NULL;
+    job->next = NULL;
+    took(fair, lane);
+    if (lane->count) {
+        unlist_lane(lane);
+        list_lane(lane, lane->tag + FAIR_DEEP);
+    } else {
+        forget_lane(fair, lane);
+    }
+    caller->running++;
+    fair->running++;
+    job->cost_us = caller->cost_us;
+    move(fair, caller, caller->tag_us + job->cost_us);
+    return job;
+}
+
+void fair_done(struct fair *fair, uint64_t id, int64_t taken_for_us, int64_t cost_us)
+{
+    struct caller *caller = find_caller(fair, id);
+
+    object_check(fair, FAIR_MAGIC);
+    assert(caller && caller->running && fair->running); /* kept while it runs */
+    if (cost_us < 1)
+        cost_us = 1;
+    move(fair, caller, caller->tag_us + cost_us - taken_for_us);
+    caller->cost_us += (cost_us - caller->cost_us) / COST_WEIGHT;
+    if (caller->cost_us < 1)
+        caller->cost_us = 1;
+    caller->running--;
+    fair->running--;
+    if (!fair->running && !fair->count)
+        fair->now_us = fair->most_us; /* all have what they came for */
+}
+
+/* --- when there is too much --- */
+
+static struct caller *greediest(const struct fair *fair)
+{
+    struct caller *worst = NULL;
+    int64_t most_us = 0;
+
+    for (size_t i = 1; i <= fair->heap_count; i++) {
+        struct caller *caller = fair->heap[i];
+        int64_t work_us = (int64_t)caller->count * caller->cost_us;
+
+        if (work_us > most_us) {
+            most_us = work_us;
+            worst = caller;
+        }
+    }
+    return worst;
+}
+
+static struct lane *deepest(const struct caller *caller)
+{
+    struct lane *deep = NULL;
+
+    for (size_t i = 0; i < LANE_TAGS; i++)
+        for (struct lane *lane = caller->first[i]; lane; lane = lane->next)
+            if (!deep || lane->count > deep->count)
+                deep = lane;
+    return deep;
+}
+
+struct job *fair_drop(struct fair *fair, uint64_t id)
+{
+    struct caller *worst = greediest(fair);
+    struct lane *lane;
+    struct job *job;
+
+    object_check(fair, FAIR_MAGIC);
+    if (!worst || worst->id == id)
+        return NULL;
+    lane = deepest(worst);
+    job = lane->last;
+    if (!job->dropped)
+        return NULL;
+    lane->last = job->previous;
+    if (lane->last)
+        lane->last->next = NULL;
+    else
+        lane->first = NULL;
+    took(fair, lane);
+    if (!lane->count)
+        forget_lane(fair, lane);
+    return job;
+}
+
+int64_t fair_wait_us(const struct fair *fair, uint64_t id, unsigned running_max)
+{
+    const struct caller *caller = find_caller(fair, id);
+
+    object_check(fair, FAIR_MAGIC);
+    if (!caller || !caller->count)
+        return 0;
+    return (int64_t)caller->count * caller->cost_us * (int64_t)fair->heap_count /
+           (int64_t)running_max;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fair.h - jobs that wait, in an order in which nobody can keep others waiting: start-time fair
+ * queueing by caller, and by lane within a caller.
+ *
+ * A caller pays for the time its jobs took, and who has paid least is next; who comes anew is not
+ * owed for the time it was away. Lanes of one caller (its connections) take turns; a lane that has
+ * but one job goes before lanes that have many (FAIR_DEEP to one), so that whoever asks one thing
+ * at a time waits for few. When there is no room, the caller with the most work in the queue loses
+ * its newest job.
+ *
+ * Threads: one at a time; workers.c has the lock.
+ */
+#ifndef TORG_BASE_FAIR_H
+#define TORG_BASE_FAIR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fair;
+struct job;
+
+struct fair *fair_new(unsigned job_max);
+void fair_free(struct fair *fair); /* empty; NULL is fine */
+
+unsigned fair_count(const struct fair *fair);
+void fair_push(struct fair *fair, struct job *job); /* fewer than job_max are there */
+struct job *fair_pop(struct fair *fair);            /* NULL: there is none */
+/* A job that was popped has ended, and took so long: what it was taken for (job.cost_us) is put
+ * right. */
+void fair_done(struct fair *fair, uint64_t caller, int64_t taken_for_us, int64_t cost_us);
+
+/* Takes out the newest job of the caller with the most work in the queue, if that is another than
+ * this one and has a job that may be dropped; else NULL: the one who comes is the greediest. */
+struct job *fair_drop(struct fair *fair, uint64_t caller);
+
+/* How long the caller's next job would wait, where so many run at once; 0: it has none queued. */
+int64_t fair_wait_us(const struct fair *fair, uint64_t caller, unsigned running_max);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of base/fair: whose turn it is, who loses when there is no room, and nothing is lost. */
+#include "base/fair.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/bounds.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/workers.h"
+#include <cmocka.h>
+
+enum { JOB_MAX = 2048, GREEDY = 1, POLITE = 2, LANE_COUNT = 50, COST_US = 1000 };
+
+static struct job jobs[JOB_MAX];
+
+static void dropped(struct job *job)
+{
+}
+
+static struct job *push(struct fair *fair, size_t number, uint64_t caller, uint64_t lane)
+{
+    jobs[number] = (struct job){.caller = caller, .lane = lane, .dropped = dropped};
+    fair_push(fair, &jobs[number]);
+    return &jobs[number];
+}
+
+static struct job *run_next(struct fair *fair, int64_t cost_us)
+{
+    struct job *job = fair_pop(fair);
+
+    if (job)
+        fair_done(fair, job->caller, job->cost_us, cost_us);
+    return job;
+}
+
+static void drain(struct fair *fair)
+{
+    while (run_next(fair, COST_US))
+        ;
+    assert_int_equal(fair_count(fair), 0);
+    fair_free(fair);
+}
+
+static void one_caller_is_served_in_order(void **state)
+{
+    struct fair *fair = fair_new(JOB_MAX);
+
+    for (size_t i = 0; i < 100; i++)
+        push(fair, i, GREEDY, 7);
+    for (size_t i = 0; i < 100; i++)
+        assert_ptr_equal(run_next(fair, COST_US), &jobs[i]);
+    assert_null(fair_pop(fair));
+    drain(fair);
+}
+
+/* Who comes late waits for one job of the greedy one, not for all of them. */
+static void a_polite_caller_does_not_wait_behind_a_greedy_one(void **state)
+{
+    struct fair *fair = fair_new(JOB_MAX);
+    unsigned waited = 0;
+
+    for (size_t i = 0; i < 1600; i++)
+        push(fair, i, GREEDY, i % LANE_COUNT);
+    for (size_t round = 0; round < 100; round++) {
+        const struct job *own = push(fair, 1600 + round, POLITE, 7);
+
+        while (run_next(fair, COST_US) != own)
+            waited++;
+    }
+    assert_true(waited <= 101);
+    drain(fair);
+}
+
+/* ... also when it has the same address, or the same key: lanes that ask one thing at a time. */
+static void a_polite_lane_waits_for_few(void **state)
+{
+    struct fair *fair = fair_new(JOB_MAX);
+    unsigned waited = 0;
+
+    for (size_t i = 0; i < 1600; i++)
+        push(fair, i, GREEDY, i % LANE_COUNT);
+    for (size_t i = 0; i < LANE_COUNT; i++)
+        run_next(fair, COST_US);
+    for (size_t round = 0; round < 100; round++) {
+        const struct job *own = push(fair, 1600 + round, GREEDY, 1000);
+
+        while (run_next(fair, COST_US) != own)
+            waited++;
+    }
+    assert_true(waited <= 100 * (LANE_COUNT / FAIR_DEEP + 2));
+    drain(fair);
+}
+
+/* Lanes that have one job each do not keep one that has many waiting for ever. */
+static void a_deep_lane_has_its_turns(void **state)
+{
+    struct fair *fair = fair_new(JOB_MAX);
+    unsigned deep = 0;
+
+    for (size_t i = 0; i < 200; i++)
+        push(fair, i, GREEDY, 1);
+    for (size_t next = 1000; next < 1999;) {
+        push(fair, next, GREEDY, next + 1);
+        next++;
+        while (run_next(fair, COST_US)->lane == 1)
+            deep++;
+    }
+    assert_true(deep >= 1000 / FAIR_DEEP - 1);
+    drain(fair);
+}
+
+/* By time, not by number: jobs that take 60 ms have a sixtieth of the turns. */
+static void what_is_dear_has_fewer_turns(void **state)
+{
+    struct fair *fair = fair_new(JOB_MAX);
+    unsigned cheap = 0;
+
+    for (size_t i = 0; i < 1000; i++)
+        push(fair, i, POLITE, 1);
+    for (size_t i = 1000; i < 1100; i++)
+        push(fair, i, GREEDY, 1);
+    for (unsigned dear = 0; dear < 10;) {
+        struct job *job = fair_pop(fair);
+
+        fair_done(fair, job->caller, job->cost_us, job->caller == GREEDY ? 60 * COST_US : COST_US);
+        dear += job->caller == GREEDY;
+        cheap += job->caller == POLITE;
+    }
+    assert_true(cheap >= 9 * 60);
+    drain(fair);
+}
+
+/* Who was away is not owed: it does not keep those who were there waiting. */
+static void absence_saves_nothing(void **state)
+{
+    struct fair *fair = fair_new(JOB_MAX);
+    unsigned polite = 0;
+
+    for (size_t i = 0; i < 1000; i++)
+        push(fair, i, GREEDY, 1);
+    for (size_t i = 0; i < 500; i++)
+        run_next(fair, COST_US);
+    for (size_t i = 1000; i < 1500; i++)
+        push(fair, i, POLITE, 1);
+    for (size_t i = 0; i < 100; i++)
+        polite += run_next(fair, COST_US)->caller == POLITE;
+    assert_in_range(polite, 49, 51);
+    drain(fair);
+}
+
+static void the_greediest_loses_its_newest(void **state)
+{
+    struct fair *fair = fair_new(JOB_MAX);
+
+    for (size_t i = 0; i < 10; i++)
+        push(fair, i, GREEDY, i % 2);
+    push(fair, 10, POLITE, 1);
+    assert_null(fair_drop(fair, GREEDY)); /* who comes is the one */
+    assert_ptr_equal(fair_drop(fair, POLITE), &jobs[8]);
+    assert_ptr_equal(fair_drop(fair, 3), &jobs[9]);
+    assert_int_equal(fair_count(fair), 9);
+    drain(fair);
+}
+
+static void a_wait_is_foreseen(void **state)
+{
+    struct fair *fair = fair_new(JOB_MAX);
+
+    assert_int_equal(fair_wait_us(fair, GREEDY, 2), 0);
+    for (size_t i = 0; i < 100; i++)
+        push(fair, i, GREEDY, 1);
+    assert_int_equal(fair_wait_us(fair, GREEDY, 2), 100 * COST_US / 2);
+    assert_int_equal(fair_wait_us(fair, POLITE, 2), 0);
+    drain(fair);
+}
+
+/* Any order of pushes, pops and drops: each job comes out once. */
+static void nothing_is_lost(void **state)
+{
+    const char *text = getenv("TORG_TEST_SEED");
+    uint64_t seed = text ? strtoull(text, NULL, 10) : random_u64();
+    struct rng rng = rng_seeded(seed);
+    struct fair *fair = fair_new(JOB_MAX);
+    size_t in = 0;
+    size_t out = 0;
+
+    print_message("# seed %ju\n", (uintmax_t)seed);
+    while (in < JOB_MAX || out < in) {
+        uint64_t dice = rng_below(&rng, 10);
+        struct job *job = NULL;
+
+        if (dice < 5 && in < JOB_MAX) {
+            push(fair, in++, rng_below(&rng, 20), rng_below(&rng, 5));
+        } else if (dice < 9) {
+            job = run_next(fair, (int64_t)rng_below(&rng, 100000));
+        } else {
+            job = fair_drop(fair, rng_below(&rng, 20));
+        }
+        if (job) {
+            assert_non_null(job->dropped);
+            job->dropped = NULL; /* not twice */
+            out++;
+        } else if (in == JOB_MAX && !fair_count(fair)) {
+            break;
+        }
+    }
+    assert_int_equal(out, JOB_MAX);
+    drain(fair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_caller_is_served_in_order),
+        cmocka_unit_test(a_polite_caller_does_not_wait_behind_a_greedy_one),
+        cmocka_unit_test(a_polite_lane_waits_for_few),
+        cmocka_unit_test(a_deep_lane_has_its_turns),
+        cmocka_unit_test(what_is_dear_has_fewer_turns),
+        cmocka_unit_test(absence_saves_nothing),
+        cmocka_unit_test(the_greediest_loses_its_newest),
+        cmocka_unit_test(a_wait_is_foreseen),
+        cmocka_unit_test(nothing_is_lost),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
