@@ -24,6 +24,7 @@
 #include "net/rpc.h"
 #include "net/server/channel.h"
 #include "net/server/folder.h"
+#include "net/server/format.h"
 #include "net/server/reactor.h"
 #include "net/server/router.h"
 
@@ -31,8 +32,6 @@ struct connection;
 struct loop;
 struct rest_request;  /* net/rest.h */
 struct local_channel; /* net/local_call.h */
-
-enum call_format { CALL_PLAIN, CALL_GRPC, CALL_JSON, CALL_PROTO };
 
 struct header {
     struct bytes name; /* lower case */
@@ -48,7 +47,7 @@ struct reply {
     struct bytes body;
     bool streaming; /* the body comes from the channel */
     size_t header_count;
-    struct header headers[NET_REPLY_HEADER_COUNT_MAX + 8];
+    struct header headers[NET_REPLY_HEADER_COUNT_MAX + NET_OWN_HEADER_COUNT_MAX];
     size_t trailer_count;
     struct header trailers[4];
 };
@@ -72,15 +71,18 @@ struct call {
     bool running; /* a handler's thread has it */
     bool replied; /* the answer is given to the protocol, or has begun */
     bool counted;
-    bool is_head; /* HEAD: the answer without its body */
-    bool is_get;  /* the address is the request, and is in `body`; what is sent is ignored */
+    bool is_head;        /* HEAD: the answer without its body */
+    bool is_get;         /* the address is the request, and is in `body`; what is sent is ignored */
+    struct bytes origin; /* the page's, that may read the answer; of the server: cors.h */
     bool accepts_gzip;
-    bool packed;    /* the body, or each gRPC message so marked, is gzip */
-    bool refused;   /* body bytes are ignored */
-    bool held;      /* HTTP/2: the reply waits for the end of a request it does not need */
-    bool too_large; /* the head passed a limit */
-    bool keyless;   /* a stream of nobody we know: few at once, and not for ever */
-    size_t sent;    /* of the reply's body */
+    bool packed;          /* the body, or each gRPC message so marked, is gzip */
+    bool refused;         /* body bytes are ignored */
+    bool held;            /* HTTP/2: the reply waits for the end of a request it does not need */
+    bool too_large;       /* the head passed a limit */
+    bool keyless;         /* a stream of nobody we know: few at once, and not for ever */
+    uint8_t text_rest[4]; /* base64: what has come of a group of four ... */
+    uint8_t text_rest_size;
+    size_t sent; /* of the reply's body */
     int64_t begun_us;
     size_t progress_size; /* taken since progress_us was moved on */
     int64_t progress_us;  /* the client took of the answer; 0 = it waits for us */

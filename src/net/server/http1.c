@@ -328,7 +328,7 @@ static bool http1_input(struct connection *connection, struct bytes bytes)
 static void put_head(struct http1 *http1, struct buf *out)
 {
     const struct reply *reply = &http1->call->reply;
-    bool has_length = !reply->streaming && reply->http_status != 304;
+    bool has_length = !reply->streaming && reply->http_status != 304 && reply->http_status != 204;
 
     buf_printf(out, "HTTP/1.1 %d %s\r\n", reply->http_status,
                status_http_reason(reply->http_status));

@@ -121,7 +121,8 @@ int server_new(const struct server_options *options, struct server **result, str
     server->anonymous_workers =
         workers_new("stream-keyless", NET_ANONYMOUS_STREAM_COUNT_MAX, 0, NULL, server->clock);
     server_add_descriptors(server, bytes_make(model_descriptors, model_descriptors_size));
-    if (options->tls_certificate)
+    rc = cors_init(&server->cors, options->cors_origins, err);
+    if (!rc && options->tls_certificate)
         rc = tls_context_new(options->tls_certificate, options->tls_key, options->tls_client_ca,
                              options->tls_client_required, &server->tls, err);
     if (!rc)
@@ -237,7 +238,8 @@ static int add_own_services(struct server *server, struct err *err)
     server_add_service(server, reflection_v1(server->reflection));
     server_add_service(server, reflection_v1alpha(server->reflection));
     set_health(server, is_ready(server));
-    return 0;
+    return router_mark_safe(&server->router, server->descriptor_sets, server->descriptor_set_count,
+                            err);
 }
 
 static void tell_trouble(void *arg, const char *trouble)
@@ -454,6 +456,7 @@ void server_free(struct server *server)
     router_release(&server->router);
     resources_release(&server->resources);
     site_release(&server->site);
+    cors_release(&server->cors);
     tls_context_free(server->tls);
     pthread_mutex_destroy(&server->unready_lock);
     free(server->unready);

@@ -27,16 +27,17 @@ struct server_options {
     const char *tls_key;
     const char *tls_client_ca; /* client certificates are asked for, and checked by it */
     bool tls_client_required;
-    unsigned reactor_count;              /* 0 = one a core */
-    unsigned worker_count;               /* 0 = default of bounds.h, as in all below */
-    unsigned connection_count_max;       /* NET_CONNECTION_COUNT_MAX */
-    unsigned head_timeout_ms;            /* NET_HEAD_TIMEOUT_MS */
-    unsigned body_grace_ms;              /* NET_BODY_GRACE_MS */
-    unsigned idle_timeout_ms;            /* NET_IDLE_TIMEOUT_MS */
-    unsigned stall_timeout_ms;           /* NET_STALL_TIMEOUT_MS */
-    unsigned turn_ms_max;                /* NET_TURN_MS_MAX */
-    unsigned anonymous_stream_ms;        /* NET_ANONYMOUS_STREAM_MS */
-    const struct clock *clock;           /* NULL: the system's; borrowed */
+    unsigned reactor_count;        /* 0 = one a core */
+    unsigned worker_count;         /* 0 = default of bounds.h, as in all below */
+    unsigned connection_count_max; /* NET_CONNECTION_COUNT_MAX */
+    unsigned head_timeout_ms;      /* NET_HEAD_TIMEOUT_MS */
+    unsigned body_grace_ms;        /* NET_BODY_GRACE_MS */
+    unsigned idle_timeout_ms;      /* NET_IDLE_TIMEOUT_MS */
+    unsigned stall_timeout_ms;     /* NET_STALL_TIMEOUT_MS */
+    unsigned turn_ms_max;          /* NET_TURN_MS_MAX */
+    unsigned anonymous_stream_ms;  /* NET_ANONYMOUS_STREAM_MS */
+    const char *cors_origins;      /* pages of which places may call: between commas; NULL = none */
+    const struct clock *clock;     /* NULL: the system's; borrowed */
     struct authenticator *authenticator; /* NULL: every call is anonymous and allowed */
 };
 

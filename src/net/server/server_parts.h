@@ -19,6 +19,7 @@
 #include "base/object.h"
 #include "base/workers.h"
 #include "net/server/folder.h"
+#include "net/server/cors.h"
 #include "net/server/gets.h"
 #include "net/server/health.h"
 #include "net/server/reactor.h"
@@ -103,6 +104,7 @@ struct server {
     struct router router;
     struct site site;
     struct gets gets;
+    struct cors cors;
     const struct folder *folders[NET_FOLDER_COUNT_MAX]; /* borrowed */
     size_t folder_count;
     struct resources resources;

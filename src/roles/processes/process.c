@@ -190,6 +190,7 @@ static int start_server(struct process *process, struct err *err)
         .tls_client_required = config_number(config, SETTING_TLS_CLIENT_REQUIRED),
         .reactor_count = (unsigned)config_number(config, SETTING_SERVER_REACTORS),
         .worker_count = (unsigned)config_number(config, SETTING_SERVER_WORKERS),
+        .cors_origins = config_text(config, SETTING_SERVER_CORS_ORIGINS),
         .clock = process->clock,
         .authenticator = key_ring_authenticator(process->ring),
     };
