@@ -132,6 +132,7 @@ struct call *call_new(struct connection *connection);
 /* False when the head passes a limit: the rest of it is to be thrown away. */
 bool call_take_header(struct call *call, struct bytes name, struct bytes value);
 void call_begin(struct call *call);
+void call_make_id(struct call *call);                  /* unless it has one */
 void call_data(struct call *call, struct bytes bytes); /* before call_end */
 void call_end(struct call *call);
 /* The protocol has no more use for it: sent, reset or cut off. */

@@ -7,6 +7,7 @@
 #include "base/endian.h"
 #include "base/object.h"
 #include "base/text.h"
+#include "net/server/address.h"
 #include "net/server/call.h"
 #include "net/status.h"
 
@@ -27,20 +28,16 @@ bool connect_check_version(struct call *call)
 /* The value of a parameter as it stands in the address; data is NULL when there is none. */
 static struct bytes find_parameter(struct bytes query, const char *name)
 {
-    size_t name_size = strlen(name);
-
     while (query.size) {
-        const uint8_t *end = memchr(query.data, '&', query.size);
-        size_t size = end ? (size_t)(end - query.data) : query.size;
+        struct bytes value = address_cut(&query, '&');
 
-        if (size > name_size && query.data[name_size] == '=' &&
-            memcmp(query.data, name, name_size) == 0)
-            return bytes_make(query.data + name_size + 1, size - name_size - 1);
-        query = bytes_skip(query, size + (end != NULL));
+        if (bytes_equal_text(address_cut(&value, '='), name))
+            return value.data ? value : bytes_of("");
     }
     return (struct bytes){.data = NULL};
 }
 
+/* As address_decode, but a message may be any bytes. */
 static bool unescape(struct bytes value, struct buf *plain)
 {
     for (size_t i = 0; i < value.size; i++) {

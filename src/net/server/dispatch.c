@@ -16,6 +16,7 @@
 #include "net/server/call.h"
 #include "net/server/connect.h"
 #include "net/server/connection.h"
+#include "net/server/content.h"
 #include "net/server/cors.h"
 #include "net/server/folder.h"
 #include "net/server/format.h"
@@ -26,11 +27,6 @@
 #include "net/server/unsent.h"
 
 /* --- the head --- */
-
-static bool contains(struct bytes list, const char *word)
-{
-    return list.size && memmem(list.data, list.size, word, strlen(word)) != NULL;
-}
 
 static void keep_request_id(struct call *call, struct bytes value)
 {
@@ -96,7 +92,7 @@ bool call_take_header(struct call *call, struct bytes name, struct bytes value)
 }
 
 /* Sixteen hex digits, by hand: printf would cost a twentieth of a small call. */
-static void make_request_id(struct call *call)
+void call_make_id(struct call *call)
 {
     struct loop *loop = call->loop;
     uint64_t id;
@@ -207,7 +203,7 @@ static void put_page_rules(struct call *call)
 static void serve_file(struct call *call, const struct site_file *file)
 {
     bool is_get = bytes_equal_text(call->verb, "GET");
-    bool packed = file->packed.size && format_accepts(call_header(call, "accept-encoding"), "gzip");
+    struct content content;
 
     call->is_head = bytes_equal_text(call->verb, "HEAD");
     if (!is_get && !call->is_head) {
@@ -215,18 +211,12 @@ static void serve_file(struct call *call, const struct site_file *file)
         call_refuse(call, 405, ERR_UNSUPPORTED, "a file is read by GET or HEAD");
         return;
     }
-    reply_header(call, "etag", bytes_of(file->tag));
     reply_header(call, "cache-control", bytes_of("no-cache"));
     reply_header(call, "vary", bytes_of("accept-encoding"));
     put_page_rules(call);
-    if (contains(call_header(call, "if-none-match"), file->tag)) {
-        reply_plain(call, 304, NULL, BYTES_EMPTY);
-    } else {
-        if (packed)
-            reply_header(call, "content-encoding", bytes_of("gzip"));
-        reply_plain(call, 200, file->content_type,
-                    packed ? buf_bytes(&file->packed) : file->content);
-    }
+    content = site_choose(file, call_header(call, "accept-encoding"),
+                          call_header(call, "range").size > 0);
+    content_answer(call, &content);
     call->refused = true; /* a body with a GET is read and forgotten */
     call_send(call);
 }
@@ -410,7 +400,7 @@ void call_begin(struct call *call)
 
     object_check(call, CALL_MAGIC);
     call->head_done = true;
-    make_request_id(call);
+    call_make_id(call);
     query = call->path.size ? memchr(call->path.data, '?', call->path.size) : NULL;
     if (query) {
         call->query = bytes_skip(call->path, (size_t)(query - call->path.data) + 1);

@@ -368,7 +368,9 @@ void call_send(struct call *call)
     object_check(call, CALL_MAGIC);
     if (!call->reply.streaming) /* a stream has its deadline to its end */
         timer_clear(&call->loop->reactor, &call->timer);
+    call_make_id(call);
     cors_put(call);
+    add(call, (struct header){BYTES_LITERAL("date"), loop_date(call->loop)});
     add(call, (struct header){BYTES_LITERAL("x-request-id"), bytes_of(call->request_id)});
     call_end_waiting(call);
     call->replied = true;

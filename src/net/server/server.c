@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -23,6 +24,21 @@
 #include "net/server/server_parts.h"
 
 enum { DRAIN_POLL_MS = 5, CANCEL_WAIT_MS = 1000 };
+
+struct bytes loop_date(struct loop *loop)
+{
+    int64_t now_s = loop->reactor.now_us / SECOND_US;
+    time_t wall_s;
+    struct tm parts;
+
+    if (now_s != loop->date_s || !loop->date_text[0]) {
+        wall_s = (time_t)(clock_wall_us(loop->reactor.clock) / SECOND_US);
+        gmtime_r(&wall_s, &parts);
+        strftime(loop->date_text, sizeof(loop->date_text), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+        loop->date_s = now_s;
+    }
+    return bytes_of(loop->date_text);
+}
 
 static void make_metrics(struct server_metrics *metrics)
 {
