@@ -25,6 +25,9 @@ void pack_put(struct buf *out, struct bytes raw, size_t size_min);
 int pack_open(struct bytes packed, size_t size_max, struct arena *arena, struct bytes *raw,
               struct err *err);
 
+/* Appends a bare zstd frame, as others read it, packed once and sent often: slow and small. */
+void pack_put_frame(struct buf *out, struct bytes raw);
+
 /* ---- many small records that are alike: what they share is kept apart, once ---- */
 
 struct pack_dictionary; /* any number of threads may use one */

@@ -47,4 +47,9 @@ void json_encode(const ProtobufCMessage *message, struct buf *out);
  */
 int json_add_types(struct bytes descriptor_set, struct err *err);
 
+/* Appends the path of a field, "offer.filters[2].page_size", by the names of the JSON or by those
+ * of the .proto, whichever it came with. What the type does not have stays as it is. */
+void json_put_field_path(struct buf *out, const char *path, const ProtobufCMessageDescriptor *type,
+                         bool as_json);
+
 #endif

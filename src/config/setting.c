@@ -94,6 +94,15 @@ const struct setting setting_table[SETTING_COUNT] = {
          .kind = SETTING_NUMBER,
          .max = CONFIG_RATE_MAX,
          .help = "Connections that one address may have open. 0: no limit."},
+    [SETTING_SERVER_CORS_ORIGINS] =
+        {.name = "server.cors_origins",
+         .default_text = "",
+         .kind = SETTING_LIST,
+         .choices = "origins such as https://shop.example",
+         .optional = true,
+         .help = "Web pages of other places that may call the API from a browser, by their "
+                 "origins. * is every page; the browser's own credentials are sent by those "
+                 "that are named only. Keys are needed as ever. Empty: none."},
     [SETTING_TLS_CERTIFICATE] = {.name = "tls.certificate",
                                  .default_text = "",
                                  .kind = SETTING_PATH,

@@ -51,6 +51,7 @@ enum {
     NET_READ_SIZE = 64 << 10,          /* one read(2); a buffer a reactor */
     NET_WRITE_SIZE = 128 << 10,        /* frames gathered before one write(2) */
     NET_REPLY_HEADER_COUNT_MAX = 16,   /* headers a handler may add to its answer */
+    NET_OWN_HEADER_COUNT_MAX = 20,     /* ... and the server: type, date, id, tags, CORS, status */
     NET_GZIP_SIZE_MIN = 4 << 10,       /* smaller answers are sent as they are */
     NET_FILE_COUNT_MAX = 256,
     NET_GET_COUNT_MAX = 16,            /* addresses of methods that are read by GET */

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "codec/json.h"
 #include "google/protobuf/any.pb-c.h"
 #include "google/rpc/error_details.pb-c.h"
 #include "google/rpc/status.pb-c.h"
@@ -91,6 +92,8 @@ const char *status_http_reason(int http_status)
         const char *reason;
     } reasons[] = {
         {200, "OK"},
+        {204, "No Content"},
+        {206, "Partial Content"},
         {304, "Not Modified"},
         {400, "Bad Request"},
         {401, "Unauthorized"},
@@ -101,6 +104,7 @@ const char *status_http_reason(int http_status)
         {409, "Conflict"},
         {413, "Content Too Large"},
         {415, "Unsupported Media Type"},
+        {416, "Range Not Satisfiable"},
         {429, "Too Many Requests"},
         {431, "Request Header Fields Too Large"},
         {499, "Client Closed Request"},
@@ -117,92 +121,120 @@ const char *status_http_reason(int http_status)
     return "Status";
 }
 
-static Google__Protobuf__Any *pack_any(const char *type, const ProtobufCMessage *detail,
-                                       struct arena *arena)
+/* Texts may quote what a client sent: what is not UTF-8 is shown as '?'. */
+static char *clean(const char *text, struct arena *arena)
 {
-    Google__Protobuf__Any *any = arena_alloc(arena, sizeof(*any));
+    char *copy;
 
-    google__protobuf__any__init(any);
-    any->type_url = arena_printf(arena, "type.googleapis.com/%s", type);
-    any->value.len = protobuf_c_message_get_packed_size(detail);
-    any->value.data = arena_alloc(arena, any->value.len + 1);
-    protobuf_c_message_pack(detail, any->value.data);
-    return any;
+    if (text_is_utf8(bytes_of(text)))
+        return (char *)text;
+    copy = arena_strdup(arena, text);
+    for (char *at = copy; *at; at++)
+        *at = (unsigned char)*at < 0x80 ? *at : '?';
+    return copy;
 }
 
-static Google__Protobuf__Any *pack_fields(const struct violations *violations, struct arena *arena)
-{
-    Google__Rpc__BadRequest bad = GOOGLE__RPC__BAD_REQUEST__INIT;
-    size_t kept = 0;
+/* The details of an error: what google.rpc.Status, and Connect's JSON, are made of. */
+struct details {
+    size_t count;
+    struct detail {
+        const char *type;
+        const ProtobufCMessage *message;
+    } list[2];
+};
 
-    bad.field_violations = arena_array(arena, violations->count, sizeof(*bad.field_violations));
+static void add_fields(struct details *details, const struct violations *violations,
+                       struct arena *arena)
+{
+    Google__Rpc__BadRequest *bad = arena_alloc(arena, sizeof(*bad));
+
+    google__rpc__bad_request__init(bad);
+    bad->field_violations = arena_array(arena, violations->count, sizeof(*bad->field_violations));
     for (const struct violation *v = violations->first; v; v = v->next) {
         Google__Rpc__BadRequest__FieldViolation *field = arena_alloc(arena, sizeof(*field));
 
         google__rpc__bad_request__field_violation__init(field);
-        field->field = (char *)v->field;
-        field->description = (char *)v->reason;
-        bad.field_violations[kept++] = field;
+        field->field = clean(v->field, arena);
+        field->description = clean(v->reason, arena);
+        bad->field_violations[bad->n_field_violations++] = field;
     }
-    bad.n_field_violations = kept;
-    return pack_any("google.rpc.BadRequest", &bad.base, arena);
+    details->list[details->count++] = (struct detail){"google.rpc.BadRequest", &bad->base};
+}
+
+static struct details make_details(const struct violations *violations, unsigned retry_after_s,
+                                   struct arena *arena)
+{
+    struct details details = {0};
+    Google__Rpc__RetryInfo *retry;
+
+    if (violations && violations->first)
+        add_fields(&details, violations, arena);
+    if (retry_after_s) {
+        retry = arena_alloc(arena, sizeof(*retry));
+        google__rpc__retry_info__init(retry);
+        retry->retry_delay = arena_alloc(arena, sizeof(*retry->retry_delay));
+        google__protobuf__duration__init(retry->retry_delay);
+        retry->retry_delay->seconds = retry_after_s;
+        details.list[details.count++] = (struct detail){"google.rpc.RetryInfo", &retry->base};
+    }
+    return details;
+}
+
+static struct bytes pack(const ProtobufCMessage *message, struct arena *arena)
+{
+    uint8_t *packed = arena_alloc(arena, protobuf_c_message_get_packed_size(message) + 1);
+
+    return bytes_make(packed, protobuf_c_message_pack(message, packed));
 }
 
 struct bytes status_pack(int status, const char *text, const struct violations *violations,
                          unsigned retry_after_s, struct arena *arena)
 {
+    struct details details = make_details(violations, retry_after_s, arena);
     Google__Rpc__Status message = GOOGLE__RPC__STATUS__INIT;
-    Google__Rpc__RetryInfo retry = GOOGLE__RPC__RETRY_INFO__INIT;
-    Google__Protobuf__Duration delay = GOOGLE__PROTOBUF__DURATION__INIT;
-    Google__Protobuf__Any *details[2];
-    uint8_t *packed;
+    Google__Protobuf__Any any[ARRAY_COUNT(details.list)];
+    Google__Protobuf__Any *list[ARRAY_COUNT(details.list)];
 
     message.code = status;
-    message.message = (char *)text;
-    message.details = details;
-    if (violations && violations->first)
-        details[message.n_details++] = pack_fields(violations, arena);
-    if (retry_after_s) {
-        delay.seconds = retry_after_s;
-        retry.retry_delay = &delay;
-        details[message.n_details++] = pack_any("google.rpc.RetryInfo", &retry.base, arena);
+    message.message = clean(text, arena);
+    message.details = list;
+    for (; message.n_details < details.count; message.n_details++) {
+        const struct detail *detail = &details.list[message.n_details];
+        struct bytes value = pack(detail->message, arena);
+        Google__Protobuf__Any *one = list[message.n_details] = &any[message.n_details];
+
+        google__protobuf__any__init(one);
+        one->type_url = arena_printf(arena, "type.googleapis.com/%s", detail->type);
+        one->value = (ProtobufCBinaryData){value.size, (uint8_t *)value.data};
     }
-    packed = arena_alloc(arena, google__rpc__status__get_packed_size(&message) + 1);
-    return bytes_make(packed, google__rpc__status__pack(&message, packed));
+    return pack(&message.base, arena);
 }
 
-/* Texts may quote what a client sent: what is not UTF-8 is shown as '?'. */
-static void put_text(struct buf *out, const char *text)
+static void put_detail(struct buf *out, const struct detail *detail, struct arena *arena)
 {
-    struct buf clean = BUF_INIT(ERR_TEXT_SIZE);
-
-    if (text_is_utf8(bytes_of(text))) {
-        text_put_json(out, bytes_of(text));
-        return;
-    }
-    for (size_t i = 0; i < ERR_TEXT_SIZE && text[i]; i++)
-        buf_put_byte(&clean, (unsigned char)text[i] < 0x80 ? (uint8_t)text[i] : '?');
-    text_put_json(out, buf_bytes(&clean));
-    buf_release(&clean);
+    buf_printf(out, "{\"type\":\"%s\",\"value\":\"", detail->type);
+    text_put_base64(out, pack(detail->message, arena));
+    while (!buf_failed(out) && out->data[out->size - 1] == '=')
+        buf_truncate(out, out->size - 1);
+    buf_put_text(out, "\",\"debug\":");
+    json_encode(detail->message, out);
+    buf_put_byte(out, '}');
 }
 
 void status_put_json(struct buf *out, int status, const char *text,
-                     const struct violations *violations)
+                     const struct violations *violations, unsigned retry_after_s)
 {
+    struct arena *arena = arena_new();
+    struct details details = make_details(violations, retry_after_s, arena);
+
     buf_printf(out, "{\"code\":\"%s\",\"message\":", status_json_name(status));
-    put_text(out, text);
-    if (violations && violations->first) {
-        buf_put_text(out, ",\"details\":[");
-        for (const struct violation *v = violations->first; v; v = v->next) {
-            buf_put_text(out, v == violations->first ? "{\"field\":" : ",{\"field\":");
-            put_text(out, v->field);
-            buf_put_text(out, ",\"reason\":");
-            put_text(out, v->reason);
-            buf_put_byte(out, '}');
-        }
-        buf_put_byte(out, ']');
+    text_put_json(out, bytes_of(clean(text, arena)));
+    for (size_t i = 0; i < details.count; i++) {
+        buf_put_text(out, i ? "," : ",\"details\":[");
+        put_detail(out, &details.list[i], arena);
     }
-    buf_put_byte(out, '}');
+    buf_put_text(out, details.count ? "]}" : "}");
+    arena_free(arena);
 }
 
 struct bytes status_message(const char *text, struct arena *arena)

@@ -23,9 +23,10 @@ const char *status_http_reason(int http_status);
 struct bytes status_pack(int status, const char *text, const struct violations *violations,
                          unsigned retry_after_s, struct arena *arena);
 
-/* {"code":…,"message":…,"details":[{"field":…,"reason":…}]} */
+/* As Connect writes it: {"code":…,"message":…,"details":[{"type":"google.rpc.BadRequest",
+ * "value":…,"debug":{"fieldViolations":[{"field":…,"description":…}]}}]}; the same details. */
 void status_put_json(struct buf *out, int status, const char *text,
-                     const struct violations *violations);
+                     const struct violations *violations, unsigned retry_after_s);
 
 /* text percent-encoded as grpc-message wants it. */
 struct bytes status_message(const char *text, struct arena *arena);

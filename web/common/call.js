@@ -34,6 +34,11 @@ function takeKeyFromAddress() {
 takeKeyFromAddress();
 addEventListener("hashchange", takeKeyFromAddress);
 
+// The fields at fault as [{field, reason}], of an error in Connect's form: its details are messages in
+// base64, with a readable form beside them.
+const faultsOf = (details) => (details || []).flatMap((each) => each.debug?.fieldViolations || [])
+  .map((each) => ({ field: each.field || "", reason: each.description || "" }));
+
 // What the server answered instead: code as "not_found", its own words, which are English, and
 // details as [{field, reason}]. isOurs: the words are the page's, in its language.
 export class CallError extends Error {
@@ -57,7 +62,7 @@ async function readError(answer) {
   try { body = await answer.json(); } catch { /* no JSON: a proxy's page */ }
   if (!body.code)
     return new CallError(answer.status, "unknown", t("callFailed", { status: answer.status }), [], true);
-  return new CallError(answer.status, body.code, body.message || "", body.details);
+  return new CallError(answer.status, body.code, body.message || "", faultsOf(body.details));
 }
 
 async function ask(service, method, body, { signal, withKey = true, headers = {} } = {}) {
@@ -85,7 +90,8 @@ export async function call(service, method, body, options) {
 function readItem(line) {
   const item = JSON.parse(line);
   if (item.error?.code)
-    throw new CallError(200, item.error.code, item.error.message || "", item.error.details);
+    throw new CallError(200, item.error.code, item.error.message || "",
+      faultsOf(item.error.details));
   return item;
 }
 

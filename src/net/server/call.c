@@ -21,7 +21,6 @@
 #include "net/server/unsent.h"
 
 enum {
-    FRAME_HEAD_SIZE = 5,          /* of a gRPC message */
     SPARE_MAX = 512,              /* calls kept for the next requests, a loop */
     SPARE_BUFFER_SIZE = 16 << 10, /* a kept buffer larger than this is given back */
 };
@@ -52,6 +51,8 @@ static void clear(struct call *call)
 {
     call->stream_id = 0;
     call->format = CALL_PLAIN;
+    call->origin = BYTES_EMPTY;
+    call->text_rest_size = 0;
     call->head_done = call->body_done = call->running = call->replied = call->counted = false;
     call->is_head = call->is_get = call->accepts_gzip = call->packed = call->refused =
         call->too_large = call->waiting = false;
@@ -223,6 +224,7 @@ struct call *call_replace(struct call *call)
     stand_in->loop->call_count++;
     stand_in->stream_id = call->stream_id;
     stand_in->format = call->format;
+    stand_in->origin = call->origin;
     stand_in->head_done = true;
     stand_in->body_done = call->body_done;
     stand_in->route = call->route;
@@ -379,16 +381,16 @@ int call_invalid(struct call *call, struct err *err, const char *field, const ch
 /* Reads one gRPC frame into call->message, unpacked: 1, 0 at the end, < 0. */
 static int read_frame(struct call *call, struct err *err)
 {
-    struct buf head = BUF_INIT(5);
+    struct buf head = BUF_INIT(FRAME_HEAD_SIZE);
     uint32_t size = 0;
     bool packed = false;
     int rc;
 
-    rc = channel_read(call->channel, &head, 5, err);
+    rc = channel_read(call->channel, &head, FRAME_HEAD_SIZE, err);
     if (rc == 1) {
-        packed = head.data[0] == 1;
+        packed = head.data[0] == FRAME_PACKED;
         size = get_be32(head.data + 1);
-        if (head.data[0] > 1)
+        if (head.data[0] > FRAME_PACKED)
             rc = err_set(err, ERR_INVALID, "a message begins with flag %d, not 0 or 1",
                          head.data[0]);
         else if (size > NET_MESSAGE_SIZE_MAX)
@@ -405,7 +407,7 @@ static int read_frame(struct call *call, struct err *err)
     if (rc < 0 || !packed)
         return rc < 0 ? rc : 1;
     if (!call->packed)
-        return err_set(err, ERR_INVALID, "a packed message without grpc-encoding: gzip");
+        return err_set(err, ERR_INVALID, "a packed message, but the head names no gzip");
     buf_reset(&call->body);
     rc = gzip_unpack(buf_bytes(&call->message), NET_MESSAGE_SIZE_MAX, &call->body, err);
     if (rc)
@@ -440,8 +442,12 @@ int call_read(struct call *call, ProtobufCMessage **message, struct err *err)
     rc = read_frame(call, err);
     if (rc != 1)
         return rc;
-    rc = message_decode(buf_bytes(&call->message), call->route->input, call->message_arena, message,
-                        err);
+    if (call->format == CALL_CONNECT_JSON)
+        rc = json_decode(buf_bytes(&call->message), call->route->input, call->message_arena,
+                         message, &call->violations, err);
+    else
+        rc = message_decode(buf_bytes(&call->message), call->route->input, call->message_arena,
+                            message, err);
     return rc ? rc : 1;
 }
 

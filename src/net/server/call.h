@@ -24,6 +24,7 @@
 #include "net/rpc.h"
 #include "net/server/channel.h"
 #include "net/server/folder.h"
+#include "net/server/format.h"
 #include "net/server/peer.h"
 #include "net/server/reactor.h"
 #include "net/server/router.h"
@@ -32,8 +33,6 @@ struct connection;
 struct loop;
 struct rest_request;  /* net/rest.h */
 struct local_channel; /* net/local_call.h */
-
-enum call_format { CALL_PLAIN, CALL_GRPC, CALL_JSON, CALL_PROTO };
 
 struct header {
     struct bytes name; /* lower case */
@@ -49,7 +48,7 @@ struct reply {
     struct bytes body;
     bool streaming; /* the body comes from the channel */
     size_t header_count;
-    struct header headers[NET_REPLY_HEADER_COUNT_MAX + 12];
+    struct header headers[NET_REPLY_HEADER_COUNT_MAX + NET_OWN_HEADER_COUNT_MAX];
     size_t trailer_count;
     struct header trailers[4];
 };
@@ -83,8 +82,9 @@ struct call {
     bool running; /* a handler's thread has it */
     bool replied; /* the answer is given to the protocol, or has begun */
     bool counted;
-    bool is_head; /* HEAD: the answer without its body */
-    bool is_get;  /* the address is the request, and is in `body`; what is sent is ignored */
+    bool is_head;        /* HEAD: the answer without its body */
+    bool is_get;         /* the address is the request, and is in `body`; what is sent is ignored */
+    struct bytes origin; /* the page's, that may read the answer; of the server: cors.h */
     bool accepts_gzip;
     bool packed;         /* the body, or each gRPC message so marked, is gzip */
     bool refused;        /* body bytes are ignored */
@@ -96,8 +96,10 @@ struct call {
     unsigned retry_after_s;
     struct peer_address peer; /* whom it is from */
     struct call_rate rate;
-    int64_t cpu_us; /* that its handler took */
-    size_t sent;    /* of the reply's body */
+    int64_t cpu_us;       /* that its handler took */
+    uint8_t text_rest[4]; /* base64: what has come of a group of four ... */
+    uint8_t text_rest_size;
+    size_t sent; /* of the reply's body */
     int64_t begun_us;
     size_t progress_size; /* taken since progress_us was moved on */
     int64_t progress_us;  /* the client took of the answer; 0 = it waits for us */
@@ -147,6 +149,7 @@ struct call *call_new(struct connection *connection);
 /* False when the head passes a limit: the rest of it is to be thrown away. */
 bool call_take_header(struct call *call, struct bytes name, struct bytes value);
 void call_begin(struct call *call);
+void call_make_id(struct call *call);                  /* unless it has one */
 void call_data(struct call *call, struct bytes bytes); /* before call_end */
 void call_end(struct call *call);
 /* The protocol has no more use for it: sent, reset or cut off. */

@@ -15,36 +15,19 @@
 #include "base/text.h"
 #include "net/server/admit.h"
 #include "net/server/call.h"
+#include "net/server/connect.h"
 #include "net/server/connection.h"
+#include "net/server/content.h"
+#include "net/server/cors.h"
 #include "net/server/folder.h"
+#include "net/server/format.h"
+#include "net/server/grpc_web.h"
 #include "net/server/operators.h"
 #include "net/server/resources.h"
 #include "net/server/server_parts.h"
 #include "net/server/unsent.h"
 
-enum { FRAME_HEAD_SIZE = 5 };
-
 /* --- the head --- */
-
-static bool contains(struct bytes list, const char *word)
-{
-    return list.size && memmem(list.data, list.size, word, strlen(word)) != NULL;
-}
-
-/* Whether an Accept-Encoding names gzip, and not to refuse it ("gzip;q=0"). */
-static bool accepts_gzip(struct bytes list)
-{
-    const uint8_t *at = list.size ? memmem(list.data, list.size, "gzip", 4) : NULL;
-    size_t left = at ? (size_t)(list.data + list.size - at) - 4 : 0;
-    char rest[16] = "";
-
-    if (!at)
-        return false;
-    for (size_t i = 0, used = 0; i < left && at[4 + i] != ',' && used + 1 < sizeof(rest); i++)
-        if (at[4 + i] != ' ')
-            rest[used++] = (char)at[4 + i];
-    return strncmp(rest, ";q=0", 4) != 0 || strspn(rest + 4, ".0") != strlen(rest + 4);
-}
 
 static void keep_request_id(struct call *call, struct bytes value)
 {
@@ -110,7 +93,7 @@ bool call_take_header(struct call *call, struct bytes name, struct bytes value)
 }
 
 /* Sixteen hex digits, by hand: printf would cost a twentieth of a small call. */
-static void make_request_id(struct call *call)
+void call_make_id(struct call *call)
 {
     struct loop *loop = call->loop;
     uint64_t id;
@@ -121,30 +104,6 @@ static void make_request_id(struct call *call)
     for (int i = 15; i >= 0; i--, id >>= 4)
         call->request_id[i] = "0123456789abcdef"[id & 15];
     call->request_id[16] = 0;
-}
-
-/* The type without its parameters. */
-static bool content_type_is(const struct call *call, const char *type)
-{
-    struct bytes value = call->content_type;
-    size_t size = strlen(type);
-
-    return value.size >= size && strncasecmp((const char *)value.data, type, size) == 0 &&
-           (value.size == size || value.data[size] == ';' || value.data[size] == ' ');
-}
-
-static bool find_format(struct call *call)
-{
-    if (content_type_is(call, "application/grpc") ||
-        content_type_is(call, "application/grpc+proto"))
-        call->format = CALL_GRPC;
-    else if (content_type_is(call, "application/json"))
-        call->format = CALL_JSON;
-    else if (content_type_is(call, "application/proto"))
-        call->format = CALL_PROTO;
-    else
-        return false;
-    return true;
 }
 
 /* grpc-timeout: up to 8 digits and a unit; Connect's: milliseconds. */
@@ -186,24 +145,6 @@ static bool set_deadline(struct call *call)
     }
     call->deadline_us = call->begun_us + timeout_us;
     timer_set(&call->loop->reactor, &call->timer, call->deadline_us);
-    return true;
-}
-
-static bool read_encodings(struct call *call)
-{
-    const char *name = call->format == CALL_GRPC ? "grpc-encoding" : "content-encoding";
-    const char *accept = call->format == CALL_GRPC ? "grpc-accept-encoding" : "accept-encoding";
-    struct bytes encoding = call->is_get ? BYTES_EMPTY : call_header(call, name);
-
-    call->accepts_gzip = accepts_gzip(call_header(call, accept));
-    if (bytes_equal_text(encoding, "gzip")) {
-        call->packed = true;
-    } else if (encoding.size && !bytes_equal_text(encoding, "identity")) {
-        reply_header(call, accept, bytes_of("gzip, identity"));
-        call_refuse(call, 415, ERR_UNSUPPORTED, "%s '%.*s' is not known here: use gzip or identity",
-                    name, BYTES_ARG(encoding));
-        return false;
-    }
     return true;
 }
 
@@ -264,7 +205,7 @@ static void put_page_rules(struct call *call)
 static void serve_file(struct call *call, const struct site_file *file)
 {
     bool is_get = bytes_equal_text(call->verb, "GET");
-    bool packed = file->packed.size && accepts_gzip(call_header(call, "accept-encoding"));
+    struct content content;
 
     call->is_head = bytes_equal_text(call->verb, "HEAD");
     if (!is_get && !call->is_head) {
@@ -272,20 +213,25 @@ static void serve_file(struct call *call, const struct site_file *file)
         call_refuse(call, 405, ERR_UNSUPPORTED, "a file is read by GET or HEAD");
         return;
     }
-    reply_header(call, "etag", bytes_of(file->tag));
     reply_header(call, "cache-control", bytes_of("no-cache"));
     reply_header(call, "vary", bytes_of("accept-encoding"));
     put_page_rules(call);
-    if (contains(call_header(call, "if-none-match"), file->tag)) {
-        reply_plain(call, 304, NULL, BYTES_EMPTY);
-    } else {
-        if (packed)
-            reply_header(call, "content-encoding", bytes_of("gzip"));
-        reply_plain(call, 200, file->content_type,
-                    packed ? buf_bytes(&file->packed) : file->content);
-    }
+    content = site_choose(file, call_header(call, "accept-encoding"),
+                          call_header(call, "range").size > 0);
+    content_answer(call, &content);
     call->refused = true; /* a body with a GET is read and forgotten */
     call_send(call);
+}
+
+/* "/package.Service/Method": two parts, the first with a dot. */
+static bool is_method_path(struct bytes path)
+{
+    const uint8_t *slash = path.size > 1 ? memchr(path.data + 1, '/', path.size - 1) : NULL;
+    const uint8_t *dot = path.size > 1 ? memchr(path.data + 1, '.', path.size - 1) : NULL;
+    const uint8_t *end = path.data + path.size;
+
+    return slash && dot && dot < slash && slash + 1 < end &&
+           !memchr(slash + 1, '/', (size_t)(end - slash - 1));
 }
 
 static void find_file(struct call *call)
@@ -296,24 +242,44 @@ static void find_file(struct call *call)
         serve_file(call, file);
     else if (folder_take(call))
         return;
-    else if (find_format(call) && call->format == CALL_GRPC)
-        call_refuse(call, 0, ERR_UNSUPPORTED, "there is no method %.*s", BYTES_ARG(call->path));
+    else if (format_find(call), is_method_path(call->path))
+        call_refuse(call, 404, ERR_UNSUPPORTED,
+                    "there is no method %.*s; /openapi.json lists all methods",
+                    BYTES_ARG(call->path));
     else
         call_refuse(call, 404, ERR_NOT_FOUND,
                     "there is nothing at %.*s; /openapi.json lists all methods",
                     BYTES_ARG(call->path));
 }
 
+/* Of a message, or of a resource's body, as it is told to who sends more. */
+static size_t content_size_max(const struct call *call)
+{
+    return call->rest ? call->body.limit : NET_MESSAGE_SIZE_MAX;
+}
+
+static size_t body_size_max(const struct call *call)
+{
+    size_t size = content_size_max(call) + (format_is_framed(call->format) ? FRAME_HEAD_SIZE : 0);
+
+    return call->format == CALL_GRPC_WEB_TEXT ? (size + 2) / 3 * 4 : size;
+}
+
+/* The handler takes its messages one by one as they come, so that all may be of any size. */
+static bool is_taken_as_it_comes(const struct call *call)
+{
+    return call->route->method->stream && format_is_framed(call->format) &&
+           call->format != CALL_GRPC_WEB_TEXT && call->connection->protocol == &http2_ops;
+}
+
 static bool check_size(struct call *call)
 {
-    size_t max = call->rest ? call->body.limit : NET_MESSAGE_SIZE_MAX;
     uint64_t size;
 
-    if (text_to_u64(call_header(call, "content-length"), &size) &&
-        size > max + (call->format == CALL_GRPC ? FRAME_HEAD_SIZE : 0) &&
-        !(call->route->method->flags & RPC_CLIENT_STREAM)) {
+    if (text_to_u64(call_header(call, "content-length"), &size) && size > body_size_max(call) &&
+        !is_taken_as_it_comes(call)) {
         call_refuse(call, 413, ERR_LIMIT, "a body of %" PRIu64 " bytes is larger than %zu", size,
-                    max);
+                    content_size_max(call));
         return false;
     }
     return true;
@@ -352,23 +318,73 @@ static bool check_get(struct call *call)
     return true;
 }
 
+static bool check_verb(struct call *call)
+{
+    bool is_get = bytes_equal_text(call->verb, "GET");
+
+    if (bytes_equal_text(call->verb, "POST") || (is_get && call->route->is_safe))
+        return true;
+    reply_header(call, "allow", bytes_of(call->route->is_safe ? "GET, POST" : "POST"));
+    call_refuse(call, 405, ERR_UNSUPPORTED,
+                is_get ? "this method changes something: call it by "
+                         "POST, not GET"
+                       : "a method is called by POST, not %.*s",
+                BYTES_ARG(call->verb));
+    return false;
+}
+
+static void refuse_type(struct call *call, const char *types)
+{
+    call->format = CALL_PLAIN; /* told as HTTP does */
+    reply_header(call, "accept-post", bytes_of(types));
+    call_refuse(call, 415, ERR_UNSUPPORTED,
+                "content-type '%.*s' is not one of %s: say which the body is, as "
+                "'Content-Type: application/json'",
+                BYTES_ARG(call->content_type), types);
+}
+
 static bool check_post(struct call *call)
 {
-    if (!bytes_equal_text(call->verb, "POST")) {
-        reply_header(call, "allow", bytes_of("POST"));
-        call_refuse(call, 405, ERR_UNSUPPORTED, "a method is called by POST, not %.*s",
-                    BYTES_ARG(call->verb));
+    if (!check_verb(call))
         return false;
+    if (bytes_equal_text(call->verb, "GET")) {
+        reply_header(call, "cache-control", bytes_of("no-store"));
+        return connect_take_get(call);
     }
-    if (!find_format(call)) {
-        call_refuse(call, 415, ERR_INVALID,
-                    "content-type '%.*s' is not application/json, application/proto or "
-                    "application/grpc: say which the body is, as 'Content-Type: application/json'",
-                    BYTES_ARG(call->content_type));
+    if (!format_find(call)) {
+        refuse_type(call, FORMAT_UNARY_TYPES);
         return false;
     }
     if (call->format == CALL_GRPC && call->connection->protocol != &http2_ops) {
-        call_refuse(call, 415, ERR_INVALID, "gRPC needs HTTP/2; HTTP/1.1 takes application/json");
+        call->format = CALL_PLAIN;
+        call_refuse(call, 415, ERR_UNSUPPORTED,
+                    "gRPC needs HTTP/2; HTTP/1.1 takes application/json or application/grpc-web");
+        return false;
+    }
+    return format_is_grpc(call->format) || connect_check_version(call);
+}
+
+/* Whether a method of this kind, stream or not, can be called so. */
+static bool check_shape(struct call *call)
+{
+    unsigned flags = call->route->method->flags;
+    bool is_stream = call->route->method->stream;
+
+    if (!is_stream && format_is_connect(call->format)) {
+        refuse_type(call, FORMAT_UNARY_TYPES);
+        return false;
+    }
+    if (is_stream &&
+        (call->format == CALL_PROTO || (call->format == CALL_JSON && flags & RPC_CLIENT_STREAM))) {
+        refuse_type(call, FORMAT_STREAM_TYPES);
+        return false;
+    }
+    if (flags & RPC_CLIENT_STREAM && flags & RPC_SERVER_STREAM &&
+        call->connection->protocol != &http2_ops) {
+        call->format = CALL_PLAIN;
+        call_refuse(call, 505, ERR_UNSUPPORTED,
+                    "%.*s has streams both ways, which need HTTP/2 (gRPC or Connect)",
+                    BYTES_ARG(call->path));
         return false;
     }
     return true;
@@ -376,27 +392,14 @@ static bool check_post(struct call *call)
 
 static bool check_method(struct call *call)
 {
-    const struct rpc_method *method = call->route->method;
-
     if (!(call->is_get ? check_get(call) : check_post(call)))
         return false;
-    if (!method) {
+    if (!call->route->method) {
         call_refuse(call, 0, ERR_UNSUPPORTED, "%.*s has no handler here",
                     BYTES_ARG(call->route->path));
         return false;
     }
-    if (call->format != CALL_GRPC && method->flags & RPC_CLIENT_STREAM) {
-        call_refuse(call, 0, ERR_UNSUPPORTED, "%.*s takes a stream of messages: call it by gRPC",
-                    BYTES_ARG(call->path));
-        return false;
-    }
-    if (call->format == CALL_PROTO && method->flags & RPC_SERVER_STREAM) {
-        call_refuse(call, 0, ERR_UNSUPPORTED,
-                    "%.*s answers with a stream: call it by gRPC or application/json",
-                    BYTES_ARG(call->path));
-        return false;
-    }
-    return true;
+    return check_shape(call);
 }
 
 void call_begin(struct call *call)
@@ -405,14 +408,14 @@ void call_begin(struct call *call)
 
     object_check(call, CALL_MAGIC);
     call->head_done = true;
-    make_request_id(call);
+    call_make_id(call);
     query = call->path.size ? memchr(call->path.data, '?', call->path.size) : NULL;
     if (query) {
         call->query = bytes_skip(call->path, (size_t)(query - call->path.data) + 1);
         call->path.size = (size_t)(query - call->path.data);
     }
     if (call->too_large) {
-        find_format(call);
+        format_find(call);
         call_refuse(call, 431, ERR_LIMIT, "the head has more than %d bytes or %d headers",
                     NET_HEAD_SIZE_MAX, NET_HEADER_COUNT_MAX);
         return;
@@ -423,10 +426,12 @@ void call_begin(struct call *call)
     }
     admit_name(call);
     if (call->loop->call_count > NET_CALL_COUNT_MAX / call->loop->server->client_loops) {
-        find_format(call);
+        format_find(call);
         reply_overload(call, "the server has too many calls at once: come back later");
         return;
     }
+    if (cors_take(call))
+        return;
     call->route = router_find(&call->loop->server->router, call->path);
     if (!call->route && !find_get(call)) {
         enum resource_found found = resource_take(call);
@@ -436,13 +441,13 @@ void call_begin(struct call *call)
         if (found != RESOURCE_FOUND)
             return;
     }
-    if (!(call->rest || check_method(call)) || !read_encodings(call) || !check_size(call) ||
+    if (!(call->rest || check_method(call)) || !format_read_encodings(call) || !check_size(call) ||
         !admit(call) || !set_deadline(call))
         return;
     admit_name(call); /* by the key that it has shown */
     if (!admit_take(call))
         return;
-    if (call->route->method->stream && call->format == CALL_GRPC)
+    if (is_taken_as_it_comes(call))
         call_run_stream(call);
 }
 
@@ -450,7 +455,7 @@ void call_begin(struct call *call)
 
 static bool frame_is_too_large(const struct call *call)
 {
-    return call->format == CALL_GRPC && call->body.size >= FRAME_HEAD_SIZE &&
+    return format_is_framed(call->format) && call->body.size >= FRAME_HEAD_SIZE &&
            get_be32(call->body.data + 1) > NET_MESSAGE_SIZE_MAX;
 }
 
@@ -462,6 +467,18 @@ static bool charge(struct call *call)
     call->charged_size = call->kept_size;
     return atomic_fetch_add(&call->loop->server->body_size, more) + more <=
            NET_BODY_SERVER_SIZE_MAX;
+}
+
+static bool keep(struct call *call, struct bytes bytes)
+{
+    if (call->format != CALL_GRPC_WEB_TEXT) {
+        buf_put(&call->body, bytes);
+        return true;
+    }
+    if (grpc_web_take(call, bytes))
+        return true;
+    call_refuse(call, 0, ERR_INVALID, "the body is not base64, as its content type says");
+    return false;
 }
 
 void call_data(struct call *call, struct bytes bytes)
@@ -480,11 +497,12 @@ void call_data(struct call *call, struct bytes bytes)
         reply_overload(call, "this connection has too much unfinished at once: send less");
         return;
     }
-    buf_put(&call->body, bytes);
+    if (!keep(call, bytes))
+        return;
     if (buf_failed(&call->body) || frame_is_too_large(call)) {
         buf_release(&call->body);
         call_refuse(call, 413, ERR_LIMIT, "the message is larger than %zu bytes",
-                    call->rest ? call->body.limit : NET_MESSAGE_SIZE_MAX);
+                    content_size_max(call));
         return;
     }
     connection->body_size += bytes.size;
@@ -509,6 +527,10 @@ void call_end(struct call *call)
     call->body_done = true;
     if (call->refused)
         return;
+    if (call->format == CALL_GRPC_WEB_TEXT && !grpc_web_end(call)) {
+        call_refuse(call, 0, ERR_INVALID, "the body's base64 ends within a byte");
+        return;
+    }
     if (call->channel) {
         channel_push_end(call->channel);
     } else if (admit_holds_too_much(call)) {

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "net/server/call.h"
+#include "net/server/content.h"
 #include "net/server/server_parts.h"
 #include "net/server/unsent.h"
 
@@ -40,20 +41,19 @@ bool folder_take(struct call *call)
 
 static void answer(struct call *call, const struct folder_file *file)
 {
-    struct bytes asked = call_header(call, "if-none-match");
-    struct bytes tag = bytes_of(
-        arena_printf(call->arena, "\"%016" PRIx64 "\"", hash64(buf_bytes(&call->message))));
+    struct bytes body = buf_bytes(&call->message);
+    const struct content content = {
+        .body = body,
+        .type = file->content_type,
+        .tag = arena_printf(call->arena, "\"%016" PRIx64 "\"", hash64(body)),
+    };
 
-    reply_header(call, "etag", tag);
     reply_header(call, "cache-control", bytes_of(file->cache_control));
     reply_header(call, "x-content-type-options", bytes_of("nosniff"));
     reply_header(call, "content-security-policy", bytes_of(file->security_policy));
     if (file->disposition)
         reply_header(call, "content-disposition", bytes_of(file->disposition));
-    if (asked.size && memmem(asked.data, asked.size, tag.data, tag.size))
-        reply_plain(call, 304, NULL, BYTES_EMPTY);
-    else
-        reply_plain(call, 200, file->content_type, buf_bytes(&call->message));
+    content_answer(call, &content);
 }
 
 static void run(struct job *job)

@@ -39,6 +39,7 @@ struct http1 {
     bool draining;
     bool served; /* a request has come before: the peer does speak HTTP */
     size_t trailer_size;
+    const char *fault; /* that a callback found; llhttp would tell of the callback alone */
 };
 
 static const char bad_framing[] = "the request is malformed";
@@ -81,7 +82,7 @@ static int on_header_value(llhttp_t *parser, const char *at, size_t size)
         http1->trailer_size += http1->name.size + size;
         if (http1->trailer_size <= NET_HEAD_SIZE_MAX)
             return 0;
-        llhttp_set_error_reason(parser, "the trailers are too large");
+        http1->fault = "the trailers are too large";
         return -1;
     }
     if (http1->name.size > sizeof(name)) {
@@ -133,7 +134,7 @@ static int on_headers_complete(llhttp_t *parser)
                      bytes_of(llhttp_method_name((llhttp_method_t)parser->method)));
     fault = find_head_fault(http1);
     if (fault) {
-        llhttp_set_error_reason(parser, fault);
+        http1->fault = fault;
         return -1;
     }
     http1->phase = PHASE_BODY;
@@ -232,7 +233,7 @@ static ssize_t parse(struct connection *connection, struct bytes bytes)
         return (ssize_t)bytes.size;
     if (rc == HPE_PAUSED)
         return llhttp_get_error_pos(&http1->parser) - (const char *)bytes.data;
-    reason = llhttp_get_error_reason(&http1->parser);
+    reason = http1->fault ? http1->fault : llhttp_get_error_reason(&http1->parser);
     fail(connection, 400, reason && *reason ? reason : bad_framing);
     return -1;
 }
@@ -275,6 +276,7 @@ static size_t take_head(struct connection *connection, struct bytes bytes)
     http1->served = true;
     http1->host_count = 0;
     http1->trailer_size = 0;
+    http1->fault = NULL;
     taken = parse(connection, head);
     return taken < 0 ? 0 : (size_t)taken;
 }
@@ -328,7 +330,7 @@ static bool http1_input(struct connection *connection, struct bytes bytes)
 static void put_head(struct http1 *http1, struct buf *out)
 {
     const struct reply *reply = &http1->call->reply;
-    bool has_length = !reply->streaming && reply->http_status != 304;
+    bool has_length = !reply->streaming && reply->http_status != 304 && reply->http_status != 204;
 
     buf_printf(out, "HTTP/1.1 %d %s\r\n", reply->http_status,
                status_http_reason(reply->http_status));

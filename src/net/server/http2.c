@@ -35,7 +35,7 @@ struct http2 {
 enum {
     HELD_SIZE_MAX = 64 << 10, /* so much of an unwanted body is waited for */
     HEAD_HOPELESS_FACTOR = 4, /* a head so many times too large is not even read to its end */
-    NV_COUNT = NET_REPLY_HEADER_COUNT_MAX + 16,
+    NV_COUNT = NET_REPLY_HEADER_COUNT_MAX + NET_OWN_HEADER_COUNT_MAX + 2,
 };
 
 /* --- the budget --- */
@@ -369,7 +369,8 @@ static size_t add_length(struct call *call, nghttp2_nv *nv)
     struct reply *reply = &call->reply;
     struct header length = {.name = BYTES_LITERAL("content-length")};
 
-    if (call->format == CALL_GRPC || reply->streaming || reply->http_status == 304)
+    if (call->format == CALL_GRPC || reply->streaming || reply->http_status == 304 ||
+        reply->http_status == 204)
         return 0;
     snprintf(reply->length_text, sizeof(reply->length_text), "%zu", reply->body.size);
     length.value = bytes_of(reply->length_text);
@@ -412,7 +413,7 @@ static void http2_respond(struct call *call)
     struct http2 *http2 = call->connection->state;
 
     nghttp2_session_set_stream_user_data(http2->session, call->stream_id, call);
-    if (call->format != CALL_GRPC && !call->body_done && !call->body_size)
+    if (!format_is_framed(call->format) && !call->body_done && !call->body_size)
         call->held = true;
     else
         submit(call);

@@ -7,9 +7,11 @@
  */
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/endian.h"
+#include "base/memory.h"
 #include "base/object.h"
 #include "base/text.h"
 #include "codec/gzip.h"
@@ -17,12 +19,14 @@
 #include "codec/message.h"
 #include "net/server/admit.h"
 #include "net/server/call.h"
+#include "net/server/connect.h"
 #include "net/server/connection.h"
+#include "net/server/cors.h"
+#include "net/server/grpc_web.h"
 #include "net/server/server_parts.h"
 #include "net/server/unsent.h"
 
 enum {
-    FRAME_HEAD_SIZE = 5,
     KEPT_SIZE = 64 << 10, /* so much that is no part of an answer may stay while it is sent */
 };
 
@@ -43,39 +47,45 @@ void reply_header(struct call *call, const char *name, struct bytes value)
     add(call, (struct header){bytes_of(name), value});
 }
 
-static void put_body(struct call *call, const ProtobufCMessage *message, struct buf *out)
+static void put_message(const struct call *call, const ProtobufCMessage *message, struct buf *out)
 {
-    if (call->format == CALL_JSON)
+    if (format_is_json(call->format))
         json_encode(message, out);
     else
         message_encode(message, out);
 }
 
-/* Appends a gRPC frame, or a line of JSON. */
-int reply_frame(struct call *call, const ProtobufCMessage *message, struct buf *out,
-                struct err *err)
+static void put_frame(struct call *call, const ProtobufCMessage *message, struct buf *out)
 {
     size_t start = out->size;
     uint8_t head[FRAME_HEAD_SIZE] = {0};
     size_t size;
 
+    buf_put_raw(out, head, sizeof(head));
+    put_message(call, message, out);
+    size = buf_failed(out) ? 0 : out->size - start - FRAME_HEAD_SIZE;
+    if (call->accepts_gzip && size >= NET_GZIP_SIZE_MIN) {
+        buf_reset(&call->message);
+        buf_put_raw(&call->message, out->data + start + FRAME_HEAD_SIZE, size);
+        buf_truncate(out, start + FRAME_HEAD_SIZE);
+        gzip_pack(buf_bytes(&call->message), out);
+        out->data[start] = FRAME_PACKED;
+    }
+    if (!buf_failed(out))
+        put_be32(out->data + start + 1, (uint32_t)(out->size - start - FRAME_HEAD_SIZE));
+    grpc_web_encode(call, out, start);
+}
+
+/* Appends a frame, or a line of JSON. */
+int reply_frame(struct call *call, const ProtobufCMessage *message, struct buf *out,
+                struct err *err)
+{
     object_check(call, CALL_MAGIC);
-    if (call->format == CALL_JSON) {
-        json_encode(message, out);
-        buf_put_byte(out, '\n');
+    if (format_is_framed(call->format)) {
+        put_frame(call, message, out);
     } else {
-        buf_put_raw(out, head, sizeof(head));
-        message_encode(message, out);
-        size = buf_failed(out) ? 0 : out->size - start - FRAME_HEAD_SIZE;
-        if (call->accepts_gzip && size >= NET_GZIP_SIZE_MIN) {
-            buf_reset(&call->message);
-            buf_put_raw(&call->message, out->data + start + FRAME_HEAD_SIZE, size);
-            buf_truncate(out, start + FRAME_HEAD_SIZE);
-            gzip_pack(buf_bytes(&call->message), out);
-            out->data[start] = 1;
-        }
-        if (!buf_failed(out))
-            put_be32(out->data + start + 1, (uint32_t)(out->size - start - FRAME_HEAD_SIZE));
+        put_message(call, message, out);
+        buf_put_byte(out, '\n');
     }
     if (buf_failed(out))
         return err_set(err, ERR_LIMIT, "the answer is larger than %d bytes", NET_REPLY_SIZE_MAX);
@@ -93,43 +103,86 @@ static void pack_body(struct call *call)
     add(call, HEADER("vary", "accept-encoding"));
 }
 
-static void grpc_headers(struct call *call)
+static void put_content_type(struct call *call)
 {
-    add(call, HEADER("content-type", "application/grpc"));
-    if (call->accepts_gzip)
+    add(call, (struct header){BYTES_LITERAL("content-type"),
+                              bytes_of(format_content_type(call->format))});
+}
+
+static void framed_headers(struct call *call)
+{
+    put_content_type(call);
+    if (!call->accepts_gzip)
+        return;
+    if (format_is_grpc(call->format))
         add(call, HEADER("grpc-encoding", "gzip"));
+    else
+        add(call, HEADER("connect-content-encoding", "gzip"));
+}
+
+static void reply_grpc(struct call *call, const ProtobufCMessage *message)
+{
+    static const struct header ok = {BYTES_LITERAL("grpc-status"), BYTES_LITERAL("0")};
+    struct reply *reply = &call->reply;
+    struct err err;
+
+    if (reply_frame(call, message, &call->out, &err)) {
+        reply_error(call, 0, err.code, err.text);
+        return;
+    }
+    framed_headers(call);
+    if (format_is_web(call->format))
+        grpc_web_put_trailers(call, &ok, 1, &call->out);
+    else
+        reply->trailers[reply->trailer_count++] = ok;
+    reply->body = buf_bytes(&call->out);
 }
 
 void reply_message(struct call *call, const ProtobufCMessage *message)
 {
     struct reply *reply = &call->reply;
-    struct err err;
 
     object_check(call, CALL_MAGIC);
     buf_reset(&call->out);
     reply->http_status = 200;
     reply->status = STATUS_OK;
-    if (call->format == CALL_GRPC) {
-        if (reply_frame(call, message, &call->out, &err)) {
-            reply_error(call, 0, err.code, err.text);
-            return;
-        }
-        grpc_headers(call);
-        reply->trailers[reply->trailer_count++] = HEADER("grpc-status", "0");
-        reply->body = buf_bytes(&call->out);
+    if (format_is_grpc(call->format)) {
+        reply_grpc(call, message);
         return;
     }
-    put_body(call, message, &call->out);
+    put_message(call, message, &call->out);
     if (buf_failed(&call->out)) {
         reply_error(call, 0, ERR_LIMIT, "the answer is too large: ask for less");
         return;
     }
-    if (call->format == CALL_JSON)
-        add(call, HEADER("content-type", "application/json"));
-    else
-        add(call, HEADER("content-type", "application/proto"));
+    put_content_type(call);
     reply->body = buf_bytes(&call->out);
     pack_body(call);
+}
+
+/* Fields at fault by the names that the caller's messages have, in the text too. */
+static const char *name_fields(struct call *call, const char *text)
+{
+    const ProtobufCMessageDescriptor *type = call->route ? call->route->input : NULL;
+    const struct violation *first = call->violations.first;
+    struct violations named = violations_in(call->arena);
+    struct buf path = BUF_INIT(NET_HEAD_SIZE_MAX);
+    size_t size;
+
+    if (!first || !type)
+        return text;
+    for (const struct violation *v = first; v; v = v->next) {
+        buf_reset(&path);
+        json_put_field_path(&path, v->field, type,
+                            format_is_json(call->format) || call->format == CALL_PLAIN);
+        violations_add(&named, arena_text(call->arena, buf_bytes(&path)), "%s", v->reason);
+    }
+    buf_release(&path);
+    size = strlen(first->field);
+    if (strncmp(text, first->field, size) == 0 && text[size] == ':')
+        text = arena_printf(call->arena, "%s%s", named.first->field, text + size);
+    call->violations = named;
+    return text;
 }
 
 /* Appends the gRPC form of an error: to the headers when nothing was sent, else the trailers. */
@@ -157,6 +210,28 @@ static size_t grpc_error(struct call *call, const char *text, unsigned retry_aft
     return count;
 }
 
+/* An error before the first message. Only plain gRPC has it among its headers. */
+static void framed_error(struct call *call, const char *text, unsigned retry_after_s)
+{
+    struct header trailers[ARRAY_COUNT(call->reply.trailers)];
+    struct reply *reply = &call->reply;
+
+    reply->http_status = 200;
+    put_content_type(call);
+    if (call->format == CALL_GRPC) {
+        reply->header_count +=
+            grpc_error(call, text, retry_after_s, reply->headers + reply->header_count);
+        return;
+    }
+    buf_reset(&call->out);
+    if (format_is_connect(call->format))
+        connect_put_end(call, text, retry_after_s, &call->out);
+    else
+        grpc_web_put_trailers(call, trailers, grpc_error(call, text, retry_after_s, trailers),
+                              &call->out);
+    reply->body = buf_bytes(&call->out);
+}
+
 static void build_error(struct call *call, int http_status, int err_code, const char *text,
                         unsigned retry_after_s)
 {
@@ -168,11 +243,9 @@ static void build_error(struct call *call, int http_status, int err_code, const 
     if (retry_after_s)
         add(call, (struct header){BYTES_LITERAL("retry-after"),
                                   bytes_of(arena_printf(call->arena, "%u", retry_after_s))});
-    if (call->format == CALL_GRPC) {
-        reply->http_status = 200;
-        add(call, HEADER("content-type", "application/grpc"));
-        reply->header_count +=
-            grpc_error(call, text, retry_after_s, reply->headers + reply->header_count);
+    text = name_fields(call, text);
+    if (format_is_framed(call->format)) {
+        framed_error(call, text, retry_after_s);
         return;
     }
     reply->http_status = http_status ? http_status : status_http(reply->status);
@@ -180,7 +253,7 @@ static void build_error(struct call *call, int http_status, int err_code, const 
         add(call, HEADER("www-authenticate", "Bearer"));
     add(call, HEADER("content-type", "application/json"));
     buf_reset(&call->out);
-    status_put_json(&call->out, reply->status, text, &call->violations);
+    status_put_json(&call->out, reply->status, text, &call->violations, retry_after_s);
     reply->body = buf_bytes(&call->out);
 }
 
@@ -261,28 +334,34 @@ void reply_stream_begin(struct call *call)
     call->reply.http_status = 200;
     call->reply.status = STATUS_OK;
     call->reply.streaming = true;
-    if (call->format == CALL_GRPC)
-        grpc_headers(call);
+    if (format_is_framed(call->format))
+        framed_headers(call);
     else
         add(call, HEADER("content-type", "application/x-ndjson"));
 }
 
+/* What follows a stream's messages: trailers, a frame, or a line if it failed. */
 void reply_stream_end(struct call *call)
 {
     struct reply *reply = &call->reply;
+    struct header trailers[ARRAY_COUNT(reply->trailers)];
+    const char *text = call->result ? name_fields(call, call->err.text) : "";
 
     object_check(call, CALL_MAGIC);
     reply->status = status_of_err(call->result);
+    buf_reset(&call->out);
     if (call->format == CALL_GRPC) {
-        reply->trailer_count =
-            grpc_error(call, call->result ? call->err.text : "", 0, reply->trailers);
+        reply->trailer_count = grpc_error(call, text, 0, reply->trailers);
+    } else if (format_is_web(call->format)) {
+        grpc_web_put_trailers(call, trailers, grpc_error(call, text, 0, trailers), &call->out);
+    } else if (format_is_connect(call->format)) {
+        connect_put_end(call, text, 0, &call->out);
     } else if (call->result) {
-        buf_reset(&call->out);
         buf_put_text(&call->out, "{\"error\":");
-        status_put_json(&call->out, reply->status, call->err.text, &call->violations);
+        status_put_json(&call->out, reply->status, text, &call->violations, 0);
         buf_put_text(&call->out, "}\n");
-        reply->body = buf_bytes(&call->out); /* the last line, after the channel's */
     }
+    reply->body = buf_bytes(&call->out); /* after the channel's */
     call_count_reply(call);
 }
 
@@ -291,6 +370,9 @@ void call_send(struct call *call)
     object_check(call, CALL_MAGIC);
     if (!call->reply.streaming) /* a stream has its deadline to its end */
         timer_clear(&call->loop->reactor, &call->timer);
+    call_make_id(call);
+    cors_put(call);
+    add(call, (struct header){BYTES_LITERAL("date"), loop_date(call->loop)});
     add(call, (struct header){BYTES_LITERAL("x-request-id"), bytes_of(call->request_id)});
     admit_headers(call);
     call_end_waiting(call);

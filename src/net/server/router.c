@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/object.h"
+#include "codec/descriptors.h"
 
 static size_t slot_of(struct bytes path)
 {
@@ -92,6 +93,38 @@ void router_add(struct router *router, const struct rpc_service *service)
             protobuf_c_service_descriptor_get_method_by_name(descriptor, service->methods[i].name));
     for (unsigned i = 0; i < descriptor->n_methods; i++)
         add_route(router, service, &descriptor->methods[i]);
+}
+
+/* "torg.v1.Service.Method" as "/torg.v1.Service/Method". */
+static struct bytes path_of(const char *name, struct arena *arena)
+{
+    char *path = arena_printf(arena, "/%s", name);
+
+    *strrchr(path, '.') = '/';
+    return bytes_of(path);
+}
+
+int router_mark_safe(struct router *router, const struct bytes *descriptor_sets, size_t count,
+                     struct err *err)
+{
+    struct arena *arena = arena_new();
+    struct descriptors descriptors;
+    int rc = descriptors_load(descriptor_sets, count, arena, &descriptors, err);
+
+    for (size_t i = 0; !rc && i < descriptors.symbol_count; i++) {
+        const struct symbol *symbol = &descriptors.symbols[i];
+        struct route *route;
+
+        if (symbol->kind != SYMBOL_METHOD || !symbol->method->options ||
+            symbol->method->options->idempotency_level !=
+                GOOGLE__PROTOBUF__METHOD_OPTIONS__IDEMPOTENCY_LEVEL__NO_SIDE_EFFECTS)
+            continue;
+        route = router_find(router, path_of(symbol->name, arena));
+        if (route)
+            route->is_safe = !symbol->method->client_streaming && !symbol->method->server_streaming;
+    }
+    arena_free(arena);
+    return rc;
 }
 
 struct route *router_find(const struct router *router, struct bytes path)

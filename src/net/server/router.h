@@ -24,6 +24,7 @@ struct route {
     const struct rpc_method *method; /* NULL: in the .proto, but without a handler */
     const ProtobufCMessageDescriptor *input;
     const ProtobufCMessageDescriptor *output;
+    bool is_safe; /* its .proto says NO_SIDE_EFFECTS: may be called by GET */
     _Atomic(struct counter *) requests[STATUS_COUNT]; /* made when first counted */
     struct histogram *duration;
     struct route *next; /* of the same slot */
@@ -38,6 +39,9 @@ struct router {
 void router_release(struct router *router);
 /* Aborts when the service names a method its .proto lacks, or is there already. */
 void router_add(struct router *router, const struct rpc_service *service);
+/* Marks methods whose .proto says that they have no side effects. */
+int router_mark_safe(struct router *router, const struct bytes *descriptor_sets, size_t count,
+                     struct err *err);
 struct route *router_find(const struct router *router, struct bytes path);
 /* The handler of a method; NULL: it has none. */
 const struct rpc_method *service_method(const struct rpc_service *service, const char *name);

@@ -21,21 +21,19 @@
 #include "net/server/server_parts.h"
 #include "net/server/unsent.h"
 
-enum { FRAME_HEAD_SIZE = 5 };
-
 static int unframe(struct call *call, struct bytes *message, struct err *err)
 {
     struct bytes body = buf_bytes(&call->body);
     bool packed = call->packed;
     int rc;
 
-    if (call->format == CALL_GRPC) {
+    if (format_is_framed(call->format)) {
         if (body.size < FRAME_HEAD_SIZE || get_be32(body.data + 1) != body.size - FRAME_HEAD_SIZE ||
-            body.data[0] > 1)
+            body.data[0] > FRAME_PACKED)
             return err_set(err, ERR_INVALID, "the body is not exactly one gRPC message");
-        if (body.data[0] == 1 && !call->packed)
+        if (body.data[0] == FRAME_PACKED && !call->packed)
             return err_set(err, ERR_INVALID, "a packed message without grpc-encoding: gzip");
-        packed = body.data[0] == 1;
+        packed = body.data[0] == FRAME_PACKED;
         body = bytes_skip(body, FRAME_HEAD_SIZE);
     }
     if (packed) {
@@ -55,7 +53,7 @@ static int decode(struct call *call, ProtobufCMessage **request, struct err *err
 
     if (rc)
         return rc;
-    if (call->format == CALL_JSON)
+    if (format_is_json(call->format))
         return json_decode(bytes, call->route->input, call->arena, request, &call->violations, err);
     return message_decode(bytes, call->route->input, call->arena, request, err);
 }
@@ -233,6 +231,10 @@ void call_run_stream(struct call *call)
     if (!limit_keyless(call))
         return;
     call->channel = channel_new(notify_reactor, call, call_clock(call));
+    if (call->body_done && format_is_framed(call->format)) { /* HTTP/1.1: it came whole */
+        channel_push(call->channel, buf_bytes(&call->body));
+        channel_push_end(call->channel);
+    }
     call->job.run = run_stream;
     assert(!call->running && !call->replied);
     call->running = true;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -24,6 +25,21 @@
 #include "net/server/server_parts.h"
 
 enum { DRAIN_POLL_MS = 5, CANCEL_WAIT_MS = 1000 };
+
+struct bytes loop_date(struct loop *loop)
+{
+    int64_t now_s = loop->reactor.now_us / SECOND_US;
+    time_t wall_s;
+    struct tm parts;
+
+    if (now_s != loop->date_s || !loop->date_text[0]) {
+        wall_s = (time_t)(clock_wall_us(loop->reactor.clock) / SECOND_US);
+        gmtime_r(&wall_s, &parts);
+        strftime(loop->date_text, sizeof(loop->date_text), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+        loop->date_s = now_s;
+    }
+    return bytes_of(loop->date_text);
+}
 
 static void make_metrics(struct server_metrics *metrics)
 {
@@ -144,6 +160,8 @@ int server_new(const struct server_options *options, struct server **result, str
         workers_new("stream-keyless", NET_ANONYMOUS_STREAM_COUNT_MAX, 0, NULL, server->clock);
     server_add_descriptors(server, bytes_make(model_descriptors, model_descriptors_size));
     rc = make_admission(server, options, err);
+    if (!rc)
+        rc = cors_init(&server->cors, options->cors_origins, err);
     if (!rc && options->tls_certificate)
         rc = tls_context_new(options->tls_certificate, options->tls_key, options->tls_client_ca,
                              options->tls_client_required, &server->tls, err);
@@ -265,7 +283,8 @@ static int add_own_services(struct server *server, struct err *err)
     server_add_service(server, reflection_v1(server->reflection));
     server_add_service(server, reflection_v1alpha(server->reflection));
     set_health(server, is_ready(server));
-    return 0;
+    return router_mark_safe(&server->router, server->descriptor_sets, server->descriptor_set_count,
+                            err);
 }
 
 static void tell_trouble(void *arg, const char *trouble)
@@ -484,6 +503,7 @@ void server_free(struct server *server)
     router_release(&server->router);
     resources_release(&server->resources);
     site_release(&server->site);
+    cors_release(&server->cors);
     tls_context_free(server->tls);
     admission_free(server->admission);
     pthread_mutex_destroy(&server->unready_lock);

@@ -18,6 +18,7 @@
 #include "base/metrics.h"
 #include "base/object.h"
 #include "base/workers.h"
+#include "net/server/cors.h"
 #include "net/server/folder.h"
 #include "net/server/gets.h"
 #include "net/server/health.h"
@@ -51,6 +52,8 @@ struct loop {
     struct buf write_buffer; /* frames of the connection being flushed */
     uint64_t request_seed;   /* request ids: this and a counter */
     uint64_t request_count;
+    char date_text[30]; /* of the last answer, as HTTP writes it ... */
+    int64_t date_s;     /* ... and its second */
     struct errand drain_task;
     struct errand cancel_task;
     struct errand roomy_task;
@@ -60,6 +63,8 @@ struct loop {
     _Atomic uint64_t vote;
     bool draining;
 };
+
+struct bytes loop_date(struct loop *loop); /* now, for the header `date`; changes in place */
 
 struct listener {
     struct watch watch;
@@ -105,6 +110,7 @@ struct server {
     struct router router;
     struct site site;
     struct gets gets;
+    struct cors cors;
     const struct folder *folders[NET_FOLDER_COUNT_MAX]; /* borrowed */
     size_t folder_count;
     struct resources resources;

@@ -196,6 +196,7 @@ static int start_server(struct process *process, struct err *err)
         .address_connection_max =
             (unsigned)config_number(config, SETTING_LIMITS_ADDRESS_CONNECTIONS),
         .proxies = config_text(config, SETTING_SERVER_PROXIES),
+        .cors_origins = config_text(config, SETTING_SERVER_CORS_ORIGINS),
         .clock = process->clock,
         .authenticator = key_ring_authenticator(process->ring),
     };

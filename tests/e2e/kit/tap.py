@@ -121,6 +121,15 @@ def free_port():
     return load_tool("with-servers").free_port()
 
 
+def faults(error):
+    """The fields at fault, {field: reason}, of an error as JSON."""
+    found = {}
+    for detail in error.get("details", []):
+        for one in detail["debug"].get("fieldViolations", []):
+            found[one["field"]] = one["description"]
+    return found
+
+
 def comment(text):
     for line in str(text).rstrip().splitlines():
         print(f"# {line}", flush=True)

@@ -6,7 +6,7 @@
  *           [--workers N] [--port N] [--connections N] [--head-timeout-ms N] [--body-grace-ms N]
  *           [--idle-timeout-ms N] [--stall-timeout-ms N] [--turn-ms-max N]
  *           [--anonymous-stream-ms N] [--key-rate N] [--seller-rate N] [--address-rate N]
- *           [--address-connections N] [--proxies ADDRESSES]
+ *           [--address-connections N] [--proxies ADDRESSES] [--cors ORIGINS]
  *
  * Prints {"port":…,"operator_port":…,"pid":…} as one line when it listens, and serves until
  * SIGTERM, then drains for 10 s at most. With --auth the keys are "Bearer good" (scope "echo"),
@@ -256,6 +256,8 @@ static void read_options(char **args, struct server_options *options, char *addr
             options->tls_key = *++at;
         } else if (strcmp(*at, "--client-ca") == 0 && at[1]) {
             options->tls_client_ca = *++at;
+        } else if (strcmp(*at, "--cors") == 0 && at[1]) {
+            options->cors_origins = *++at;
         } else if (strcmp(*at, "--client-required") == 0) {
             options->tls_client_required = true;
         } else if (strcmp(*at, "--proxies") == 0 && at[1]) {

@@ -66,8 +66,27 @@ static void texts_are_made_safe(void **state)
     struct buf json = BUF_INIT(1000);
 
     assert_true(bytes_equal_text(status_message("a%b\n\xc3\xa4", arena), "a%25b%0A%C3%A4"));
-    status_put_json(&json, 5, "no \"x\" \xff", NULL);
+    status_put_json(&json, 5, "no \"x\" \xff", NULL, 0);
     assert_string_equal(buf_text(&json), "{\"code\":\"not_found\",\"message\":\"no \\\"x\\\" ?\"}");
+    buf_release(&json);
+    arena_free(arena);
+}
+
+static void json_has_connects_details(void **state)
+{
+    struct arena *arena = arena_new();
+    struct violations violations = violations_in(arena);
+    struct buf json = BUF_INIT(1000);
+
+    violations_add(&violations, "a", "b\xff");
+    status_put_json(&json, 3, "no", &violations, 2);
+    assert_string_equal(
+        buf_text(&json),
+        "{\"code\":\"invalid_argument\",\"message\":\"no\",\"details\":["
+        "{\"type\":\"google.rpc.BadRequest\",\"value\":\"CgcKAWESAmI/\","
+        "\"debug\":{\"fieldViolations\":[{\"field\":\"a\",\"description\":\"b?\"}]}},"
+        "{\"type\":\"google.rpc.RetryInfo\",\"value\":\"CgIIAg\",\"debug\":{\"retryDelay\":\"2s\"}}"
+        "]}");
     buf_release(&json);
     arena_free(arena);
 }
@@ -92,6 +111,7 @@ int main(void)
         cmocka_unit_test(every_error_code_has_a_status),
         cmocka_unit_test(details_name_fields_and_delay),
         cmocka_unit_test(texts_are_made_safe),
+        cmocka_unit_test(json_has_connects_details),
         cmocka_unit_test(scopes_are_whole_words),
     };
 
