@@ -56,9 +56,10 @@ enum { CALL_MAGIC = OBJECT_MAGIC('c', 'a', 'l', 'l') };
 
 struct call {
     uint32_t magic;
-    struct errand task; /* in its reactor's mailbox */
-    struct job job;     /* in a pool's queue */
-    struct timer timer; /* the deadline */
+    struct errand task;   /* in its reactor's mailbox */
+    struct job job;       /* in a pool's queue */
+    struct timer timer;   /* the deadline */
+    struct timer recheck; /* a stream's key */
     struct call *next;
     struct call *previous;
     struct loop *loop;
@@ -74,12 +75,13 @@ struct call {
     bool is_head; /* HEAD: the answer without its body */
     bool is_get;  /* the address is the request, and is in `body`; what is sent is ignored */
     bool accepts_gzip;
-    bool packed;    /* the body, or each gRPC message so marked, is gzip */
-    bool refused;   /* body bytes are ignored */
-    bool held;      /* HTTP/2: the reply waits for the end of a request it does not need */
-    bool too_large; /* the head passed a limit */
-    bool keyless;   /* a stream of nobody we know: few at once, and not for ever */
-    size_t sent;    /* of the reply's body */
+    bool packed;          /* the body, or each gRPC message so marked, is gzip */
+    bool refused;         /* body bytes are ignored */
+    bool held;            /* HTTP/2: the reply waits for the end of a request it does not need */
+    bool too_large;       /* the head passed a limit */
+    bool two_credentials; /* a header that says who is calling came twice */
+    bool keyless;         /* a stream of nobody we know: few at once, and not for ever */
+    size_t sent;          /* of the reply's body */
     int64_t begun_us;
     size_t progress_size; /* taken since progress_us was moved on */
     int64_t progress_us;  /* the client took of the answer; 0 = it waits for us */
@@ -96,7 +98,7 @@ struct call {
     struct bytes path;
     struct bytes query; /* behind the path's '?' */
     struct bytes content_type;
-    struct bytes authorization;
+    struct credential credential;
     struct bytes timeout;
     bool timeout_is_ms; /* Connect's header, not gRPC's */
     struct route *route;
