@@ -156,7 +156,7 @@ static int give_opinion(struct change *change, offerid id, bool ban, struct err 
     opinion.reasons = &reason;
     opinion.n_reasons = ban;
     opinion.moderator = (char *)"demo";
-    return moderation_apply(offers, &opinion, change->arena, &answer, err);
+    return moderation_apply(offers, NULL, &opinion, change->arena, &answer, err);
 }
 
 static int ban(struct change *change, struct err *err)

@@ -3,7 +3,7 @@
  * audit.h - what operators did: who, when, what, to what. Rows are added, never changed.
  *
  * An action on the store is recorded in the action's own transaction, so neither exists alone.
- * Each is also a log line, written after the commit.
+ * Each is also a log line, written after the commit. Rows are chained: audit_chain.h.
  */
 #ifndef TORG_ACCESS_AUDIT_H
 #define TORG_ACCESS_AUDIT_H
@@ -18,10 +18,13 @@
 struct audit_entry {
     int64_t seq; /* set by the store */
     int64_t at_us;
-    const char *principal; /* the key's name, or "local" for one who has the data directory */
+    const char *principal; /* the key's name, or "local" for one who has the data directory; as
+                            * call_actor tells it, "NAME#KEY", it brings the key with it */
+    const char *key;       /* the key's id; NULL: of the principal, if that has one */
     const char *action;    /* "key.create" */
     const char *target;
     const char *detail;
+    const char *hash; /* of the chain, in hex: set by audit_list */
 };
 
 /* Adds the row inside a transaction; audit_log is called once that is committed. */

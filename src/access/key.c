@@ -5,10 +5,10 @@
 #include <assert.h>
 #include <ctype.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "access/digest.h"
 #include "base/random.h"
 
 static const char prefix[] = "torg_";
@@ -33,13 +33,7 @@ static void put_letters(char *to, size_t count)
     }
 }
 
-static void hash_text(struct bytes text, uint8_t hash[KEY_HASH_SIZE])
-{
-    unsigned size = 0;
-    int done = EVP_Digest(text.data, text.size, hash, &size, EVP_sha256(), NULL);
-
-    assert(done == 1 && size == KEY_HASH_SIZE);
-}
+_Static_assert((int)KEY_HASH_SIZE == (int)DIGEST_SIZE, "a key's hash is its digest");
 
 void key_generate(struct key *key, char text[KEY_TEXT_LENGTH + 1])
 {
@@ -50,7 +44,7 @@ void key_generate(struct key *key, char text[KEY_TEXT_LENGTH + 1])
     put_letters(secret, KEY_SECRET_LENGTH);
     snprintf(text, KEY_TEXT_LENGTH + 1, "%s%s_%s", prefix, key->id, secret);
     OPENSSL_cleanse(secret, sizeof(secret));
-    hash_text(bytes_make(text, KEY_TEXT_LENGTH), key->hash);
+    digest_of(bytes_make(text, KEY_TEXT_LENGTH), key->hash);
 }
 
 static bool only_letters(const uint8_t *text, size_t size)
@@ -74,7 +68,7 @@ bool key_parse(struct bytes text, char id[KEY_ID_LENGTH + 1], uint8_t hash[KEY_H
         return false;
     memcpy(id, at, KEY_ID_LENGTH);
     id[KEY_ID_LENGTH] = 0;
-    hash_text(text, hash);
+    digest_of(text, hash);
     return true;
 }
 

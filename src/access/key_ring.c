@@ -10,11 +10,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "access/audit.h"
 #include "access/bounds.h"
 #include "access/keys.h"
 #include "access/scope.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/metrics.h"
 #include "base/object.h"
 #include "base/task.h"
 
@@ -31,6 +33,7 @@ struct key_ring {
     uint32_t magic;
     struct authenticator authenticator;
     struct store *store;
+    struct tokens *tokens; /* borrowed; may be NULL */
     const struct clock *clock;
 
     pthread_rwlock_t lock;   /* guards table, temporary */
@@ -40,7 +43,10 @@ struct key_ring {
 
     pthread_mutex_t refreshing; /* one at a time: an older reading never replaces a newer one */
     _Atomic int64_t refreshed_mono_us;
-    bool failing; /* guarded by refreshing: the log is told once */
+    _Atomic uint64_t refused; /* credentials, since they were last told in the audit log */
+    struct counter *refused_total;
+    int64_t told_mono_us; /* the task's */
+    bool failing;         /* guarded by refreshing: the log is told once */
 
     struct task task;
 };
@@ -59,11 +65,13 @@ static int compare_ids(const void *a, const void *b)
 }
 
 /* Such keys are not made any more; those there are do not get what they should not have had. */
-static void keep_to_seller(struct key *key)
+static void keep_bound(struct key *key)
 {
-    if (*key->seller && !key->revoked_us && scopes_keep_to_seller(key->scopes))
-        log_warn("a seller's key has scopes of the site: they do not count",
-                 LOG_TEXT("key", key->id), LOG_TEXT("seller", key->seller));
+    unsigned bindings = scope_bindings(key->seller, key->client);
+
+    if (!key->revoked_us && scopes_keep_bound(key->scopes, bindings))
+        log_warn("a bound key has scopes of the site: they do not count", LOG_TEXT("key", key->id),
+                 LOG_TEXT("seller", key->seller), LOG_TEXT("client", key->client));
 }
 
 static int load_pages(struct store_tx *tx, struct key_table *table, struct err *err)
@@ -85,7 +93,7 @@ static int load_pages(struct store_tx *tx, struct key_table *table, struct err *
         after = table->keys[table->count - 1].id;
     }
     for (size_t i = 0; i < table->count; i++)
-        keep_to_seller(&table->keys[i]);
+        keep_bound(&table->keys[i]);
     /* The store's collation may order otherwise than strcmp. */
     qsort(table->keys, table->count, sizeof(table->keys[0]), compare_ids);
     return 0;
@@ -154,14 +162,42 @@ int key_ring_refresh(struct key_ring *ring, struct err *err)
     return rc ? err_set(err, rc, "%s", own.text) : 0;
 }
 
+int key_ring_tell_refused(struct key_ring *ring, struct err *err)
+{
+    char detail[64];
+    struct audit_entry entry = {.at_us = clock_wall_us(ring->clock),
+                                .principal = "local",
+                                .action = "login.failed",
+                                .target = "",
+                                .detail = detail};
+    uint64_t count = atomic_exchange(&ring->refused, 0);
+    int rc;
+
+    object_check(ring, KEY_RING_MAGIC);
+    if (!count)
+        return 0;
+    snprintf(detail, sizeof(detail), "%ju credentials were refused", (uintmax_t)count);
+    rc = audit_record(ring->store, &entry, err);
+    if (rc) /* another time */
+        atomic_fetch_add(&ring->refused, count);
+    return rc;
+}
+
 static void refresh_for_ever(struct task *task, void *arg)
 {
     struct key_ring *ring = arg;
 
     object_check(ring, KEY_RING_MAGIC);
     while (task_pause(task, (int64_t)KEY_REFRESH_MS * MS_US)) {
+        int64_t now_us = clock_mono_us(ring->clock);
+
         task_says(task, "reading the keys");
         key_ring_refresh(ring, NULL); /* a failure is logged, and told by staleness */
+        if (now_us - ring->told_mono_us < (int64_t)KEY_FAILURES_TELL_MS * MS_US)
+            continue;
+        ring->told_mono_us = now_us;
+        task_says(task, "telling of refused credentials");
+        key_ring_tell_refused(ring, NULL);
     }
 }
 
@@ -243,23 +279,16 @@ static int check_freshness(struct key_ring *ring, const struct key *key, struct 
     return 0;
 }
 
-static int authenticate(struct authenticator *self, struct bytes authorization,
-                        struct identity *identity, struct err *err)
+static int check_key(struct key_ring *ring, struct bytes text, struct identity *identity,
+                     struct err *err)
 {
-    struct key_ring *ring = container_of(self, struct key_ring, authenticator);
     char id[KEY_ID_LENGTH + 1];
     uint8_t hash[KEY_HASH_SIZE];
-    struct bytes credential;
     struct key key;
     bool temporary;
     int rc;
 
-    object_check(ring, KEY_RING_MAGIC);
-    *identity = (struct identity){.principal = ""};
-    if (!authorization.size)
-        return err_set(err, ERR_UNAUTHENTICATED,
-                       "no credential; send the header Authorization: Bearer torg_…");
-    if (!bearer_of(authorization, &credential) || !key_parse(credential, id, hash))
+    if (!key_parse(text, id, hash))
         return err_set(err, ERR_UNAUTHENTICATED,
                        "the credential is not an API key; send Authorization: Bearer torg_…");
     /* One text for both: who guesses learns nothing about ids. */
@@ -271,10 +300,60 @@ static int authenticate(struct authenticator *self, struct bytes authorization,
     if (rc)
         return rc;
     memcpy(identity->principal, key.name, sizeof(identity->principal));
+    snprintf(identity->key, sizeof(identity->key), "%s", key.id);
     memcpy(identity->seller, key.seller, sizeof(identity->seller));
     memcpy(identity->client, key.client, sizeof(identity->client));
     memcpy(identity->scopes, key.scopes, sizeof(identity->scopes));
     return 0;
+}
+
+/* One who acts for many sellers says for which of them; from then on he is bound to that one. */
+static int act_for(struct bytes seller, struct identity *identity, struct err *err)
+{
+    if (bytes_equal_text(seller, identity->seller))
+        return 0;
+    if (*identity->seller || *identity->client || !identity_has_scope(identity, "sellers.act"))
+        return err_set(err, ERR_DENIED,
+                       "'%s' does not act for other sellers: leave Torg-Seller out, or send a key "
+                       "with the scope 'sellers.act' that is bound to nobody",
+                       identity->principal);
+    if (!identity_is_name(seller))
+        return err_set(err, ERR_DENIED,
+                       "Torg-Seller: expected 1 to %d letters, digits, and . _ - @",
+                       IDENTITY_NAME_SIZE - 1);
+    memcpy(identity->seller, seller.data, seller.size);
+    identity->seller[seller.size] = 0;
+    scopes_keep_bound(identity->scopes, SCOPE_OF_SELLER);
+    return 0;
+}
+
+static int authenticate(struct authenticator *self, const struct credential *credential,
+                        struct identity *identity, struct err *err)
+{
+    struct key_ring *ring = container_of(self, struct key_ring, authenticator);
+    struct bytes text;
+    int rc;
+
+    object_check(ring, KEY_RING_MAGIC);
+    *identity = (struct identity){.principal = ""};
+    if (!credential->authorization.size)
+        return err_set(err, ERR_UNAUTHENTICATED,
+                       "no credential; send the header Authorization: Bearer torg_…");
+    if (bearer_of(credential->authorization, &text))
+        rc = ring->tokens && jwt_is_one(text) ? tokens_check(ring->tokens, text, identity, err)
+                                              : check_key(ring, text, identity, err);
+    else
+        rc = err_set(err, ERR_UNAUTHENTICATED,
+                     "the credential is not an API key; send Authorization: Bearer torg_…");
+    if (!rc && credential->seller.size)
+        rc = act_for(credential->seller, identity, err);
+    if (rc)
+        *identity = (struct identity){.principal = ""};
+    if (rc == ERR_UNAUTHENTICATED) {
+        counter_add(ring->refused_total, 1);
+        atomic_fetch_add(&ring->refused, 1);
+    }
+    return rc;
 }
 
 struct authenticator *key_ring_authenticator(struct key_ring *ring)
@@ -310,7 +389,11 @@ int key_ring_open(const struct key_ring_options *options, struct key_ring **ring
     *ring = NULL;
     made->authenticator.authenticate = authenticate;
     made->store = options->store;
+    made->tokens = options->tokens;
     made->clock = clock_or_system(options->clock);
+    made->told_mono_us = clock_mono_us(made->clock);
+    made->refused_total = metrics_counter("torg_credentials_refused_total", NULL,
+                                          "Keys and tokens that were not accepted.");
     pthread_rwlock_init(&made->lock, NULL);
     pthread_mutex_init(&made->refreshing, NULL);
     rc = key_ring_refresh(made, err);
@@ -332,6 +415,8 @@ void key_ring_close(struct key_ring *ring)
         return;
     object_check(ring, KEY_RING_MAGIC);
     task_stop(&ring->task);
+    if (ring->table) /* it was open */
+        key_ring_tell_refused(ring, NULL);
     pthread_mutex_destroy(&ring->refreshing);
     pthread_rwlock_destroy(&ring->lock);
     free(ring->table);

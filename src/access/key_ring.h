@@ -16,6 +16,7 @@
 #define TORG_ACCESS_KEY_RING_H
 
 #include "access/key.h"
+#include "access/tokens.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "model/identity.h"
@@ -25,6 +26,7 @@ struct key_ring;
 
 struct key_ring_options {
     struct store *store;       /* borrowed */
+    struct tokens *tokens;     /* borrowed; NULL: no tokens, keys alone */
     const struct clock *clock; /* NULL: the system's */
     bool manual;               /* tests: no thread; key_ring_refresh alone learns of changes */
 };
@@ -39,6 +41,10 @@ void key_ring_add_temporary(struct key_ring *ring, const char *name, const char 
 
 /* Learns of all changes committed before the call. */
 int key_ring_refresh(struct key_ring *ring, struct err *err);
+
+/* Puts the number of refused credentials into the audit log, if there were any; done once a minute,
+ * and at the end: a row for each would be a way to fill the store. */
+int key_ring_tell_refused(struct key_ring *ring, struct err *err);
 
 /* How long ago the reading of the store began that was answered last. */
 int64_t key_ring_age_us(struct key_ring *ring);

@@ -2,7 +2,6 @@
 /* keys.c - see keys.h. */
 #include "access/keys.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,13 +69,14 @@ int keys_read_page(struct store_tx *tx, const char *after_id, struct key *keys, 
     return rc;
 }
 
-/* By id, or else by the name of a key in use; no two of those share one. */
+/* By id, or else by the name of a key that is not revoked; of a rotation's two, the newer. */
 static int find_row(struct store_tx *tx, const char *id_or_name, struct key *key, struct err *err)
 {
     struct store_rows rows = store_select(tx,
                                           "SELECT " KEY_COLUMNS " FROM api_key "
                                           "WHERE id = $1 OR (name = $1 AND revoked_us = 0) "
-                                          "ORDER BY CASE WHEN id = $1 THEN 0 ELSE 1 END LIMIT 1",
+                                          "ORDER BY CASE WHEN id = $1 THEN 0 ELSE 1 END, "
+                                          "created_us DESC, expires_us, id LIMIT 1",
                                           STORE_WITH(STORE_V_STRING(id_or_name)));
 
     if (store_next(&rows))
@@ -105,18 +105,9 @@ int keys_read_state(struct store_tx *tx, struct keys_state *state, struct err *e
 
 /* --- create --- */
 
-/* What goes into logs, headers and SQL as an identity's name. */
 static bool is_name(const char *name, bool may_be_empty)
 {
-    size_t size = strlen(name);
-
-    if (!size)
-        return may_be_empty;
-    for (const char *at = name; *at; at++) {
-        if (!isascii(*at) || (!isalnum(*at) && !strchr("._-@", *at)))
-            return false;
-    }
-    return size < IDENTITY_NAME_SIZE;
+    return *name ? identity_is_name(bytes_of(name)) : may_be_empty;
 }
 
 static void check_request(const struct key_request *request, int64_t now_us, struct key *key,
@@ -138,7 +129,8 @@ static void check_request(const struct key_request *request, int64_t now_us, str
         violations_add(violations, "client", form, IDENTITY_NAME_SIZE - 1);
     if (scopes_join(request->scopes, request->scope_count, key->scopes, &err))
         violations_add(violations, "scopes", "%s", err.text);
-    else if (*request->seller && scopes_check_seller(request->scopes, request->scope_count, &err))
+    else if (scopes_check_bound(request->scopes, request->scope_count,
+                                scope_bindings(request->seller, request->client), &err))
         violations_add(violations, "scopes", "%s", err.text);
     if (request->expires_us && request->expires_us <= now_us)
         violations_add(violations, "expire_time", "the key would be expired at once");
@@ -163,34 +155,40 @@ static int refuse_taken_name(struct store_tx *tx, const struct key *key, struct 
     return rc;
 }
 
+static int refuse_too_many(struct store_tx *tx, struct err *err)
+{
+    struct keys_state state;
+    int rc = keys_read_state(tx, &state, err);
+
+    if (!rc && state.count >= KEY_COUNT_MAX)
+        rc = err_set(err, ERR_LIMIT, "there are %jd keys already, the limit is %d",
+                     (intmax_t)state.count, KEY_COUNT_MAX);
+    return rc;
+}
+
+static int insert_row(struct store_tx *tx, const struct key *key, struct err *err)
+{
+    return store_exec(tx,
+                      "INSERT INTO api_key (id, name, hash, scopes, seller, client, created_us, "
+                      "expires_us) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                      STORE_WITH(STORE_V_STRING(key->id), STORE_V_STRING(key->name),
+                                 STORE_V_BLOB(bytes_make(key->hash, KEY_HASH_SIZE)),
+                                 STORE_V_STRING(key->scopes), nullable(key->seller),
+                                 nullable(key->client), STORE_V_INT(key->created_us),
+                                 STORE_V_INT(key->expires_us)),
+                      NULL, err);
+}
+
 static int insert_key(struct store_tx *tx, void *arg, struct err *err)
 {
     const struct creation *creation = arg;
-    const struct key *key = creation->key;
-    struct keys_state state;
-    int rc;
+    int rc = refuse_too_many(tx, err);
 
-    rc = keys_read_state(tx, &state, err);
-    if (rc)
-        return rc;
-    if (state.count >= KEY_COUNT_MAX)
-        return err_set(err, ERR_LIMIT, "there are %jd keys already, the limit is %d",
-                       (intmax_t)state.count, KEY_COUNT_MAX);
-    rc = refuse_taken_name(tx, key, err);
-    if (rc)
-        return rc;
-    rc = store_exec(tx,
-                    "INSERT INTO api_key (id, name, hash, scopes, seller, client, created_us, "
-                    "expires_us) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                    STORE_WITH(STORE_V_STRING(key->id), STORE_V_STRING(key->name),
-                               STORE_V_BLOB(bytes_make(key->hash, KEY_HASH_SIZE)),
-                               STORE_V_STRING(key->scopes), nullable(key->seller),
-                               nullable(key->client), STORE_V_INT(key->created_us),
-                               STORE_V_INT(key->expires_us)),
-                    NULL, err);
-    if (rc)
-        return rc;
-    return audit_add(tx, creation->entry, err);
+    if (!rc)
+        rc = refuse_taken_name(tx, creation->key, err);
+    if (!rc)
+        rc = insert_row(tx, creation->key, err);
+    return rc ? rc : audit_add(tx, creation->entry, err);
 }
 
 int keys_create(struct store *store, const struct key_request *request, const char *principal,
@@ -259,30 +257,41 @@ int keys_list(struct store *store, const char *after_id, size_t max, struct aren
 struct revocation {
     const char *id_or_name;
     struct audit_entry entry;
-    struct key *key;
-    bool done; /* false: it was revoked before */
+    struct key *key; /* the newest of them */
+    bool done;       /* false: it was revoked before */
 };
+
+static int revoke_row(struct store_tx *tx, struct revocation *revocation, struct key *key,
+                      struct err *err)
+{
+    int rc = store_exec(tx, "UPDATE api_key SET revoked_us = $2 WHERE id = $1",
+                        STORE_WITH(STORE_V_STRING(key->id), STORE_V_INT(revocation->entry.at_us)),
+                        NULL, err);
+
+    key->revoked_us = revocation->entry.at_us;
+    revocation->entry.target = key->id;
+    revocation->entry.detail = key->name;
+    return rc ? rc : audit_add(tx, &revocation->entry, err);
+}
 
 static int revoke_key(struct store_tx *tx, void *arg, struct err *err)
 {
     struct revocation *revocation = arg;
-    struct store_value params[2];
+    struct key older;
     int rc = find_row(tx, revocation->id_or_name, revocation->key, err);
+    bool by_name = !rc && strcmp(revocation->key->id, revocation->id_or_name) != 0;
 
     revocation->done = false;
     if (rc || revocation->key->revoked_us)
         return rc;
-    params[0] = STORE_V_STRING(revocation->key->id);
-    params[1] = STORE_V_INT(revocation->entry.at_us);
-    rc = store_exec(tx, "UPDATE api_key SET revoked_us = $2 WHERE id = $1", params,
-                    ARRAY_COUNT(params), NULL, err);
-    if (rc)
-        return rc;
-    revocation->key->revoked_us = revocation->entry.at_us;
-    revocation->entry.target = revocation->key->id;
-    revocation->entry.detail = revocation->key->name;
+    rc = revoke_row(tx, revocation, revocation->key, err);
+    /* A name means all its keys: who is in a hurry does not think of a rotation. */
+    while (!rc && by_name) {
+        rc = find_row(tx, revocation->id_or_name, &older, err);
+        rc = rc ? rc : revoke_row(tx, revocation, &older, err);
+    }
     revocation->done = true;
-    return audit_add(tx, &revocation->entry, err);
+    return rc == ERR_NOT_FOUND ? 0 : rc;
 }
 
 int keys_revoke(struct store *store, const char *id_or_name, const char *principal, int64_t now_us,
@@ -296,6 +305,100 @@ int keys_revoke(struct store *store, const char *id_or_name, const char *princip
 
     if (!rc && revocation.done)
         audit_log(&revocation.entry);
+    return rc;
+}
+
+/* --- rotate --- */
+
+struct rotation {
+    const char *id_or_name;
+    int64_t old_ends_us;
+    struct audit_entry entry;
+    struct key *key; /* the new one: id and hash are set, the rest is the old one's */
+    struct arena *arena;
+};
+
+static int refuse_third(struct store_tx *tx, const struct key *key, int64_t now_us, struct err *err)
+{
+    int64_t count = 0;
+    int rc =
+        store_find_integer(tx,
+                           "SELECT CAST(COUNT(*) AS BIGINT) FROM api_key WHERE name = $1 AND "
+                           "revoked_us = 0 AND (expires_us = 0 OR expires_us > $2)",
+                           STORE_WITH(STORE_V_STRING(key->name), STORE_V_INT(now_us)), &count, err);
+
+    if (!rc && count >= KEY_SECRETS_COUNT_MAX)
+        rc = err_set(err, ERR_PRECONDITION,
+                     "%s has %d keys in use already: wait until the old one ends, or revoke it by "
+                     "its id",
+                     key->name, KEY_SECRETS_COUNT_MAX);
+    return rc;
+}
+
+static int end_old(struct store_tx *tx, const struct key *old, int64_t ends_us, struct err *err)
+{
+    if (old->expires_us && old->expires_us <= ends_us)
+        return 0; /* it would have ended sooner */
+    return store_exec(tx, "UPDATE api_key SET expires_us = $2 WHERE id = $1",
+                      STORE_WITH(STORE_V_STRING(old->id), STORE_V_INT(ends_us)), NULL, err);
+}
+
+static int check_rotation(struct store_tx *tx, struct rotation *rotation, struct key *old,
+                          struct err *err)
+{
+    int rc = find_row(tx, rotation->id_or_name, old, err);
+    int64_t now_us = rotation->entry.at_us;
+
+    if (!rc && (old->revoked_us || (old->expires_us && old->expires_us <= now_us)))
+        rc = err_set(err, ERR_PRECONDITION, "key %s is not in use any more: make a new one",
+                     old->id);
+    if (!rc)
+        rc = refuse_too_many(tx, err);
+    return rc ? rc : refuse_third(tx, old, now_us, err);
+}
+
+static int rotate_key(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct rotation *rotation = arg;
+    struct key *key = rotation->key;
+    struct key old;
+    int rc = check_rotation(tx, rotation, &old, err);
+
+    if (rc)
+        return rc;
+    memcpy(key->name, old.name, sizeof(key->name));
+    memcpy(key->scopes, old.scopes, sizeof(key->scopes));
+    memcpy(key->seller, old.seller, sizeof(key->seller));
+    memcpy(key->client, old.client, sizeof(key->client));
+    key->expires_us = old.expires_us;
+    rc = end_old(tx, &old, rotation->old_ends_us, err);
+    if (!rc)
+        rc = insert_row(tx, key, err);
+    rotation->entry.target = key->id;
+    rotation->entry.detail =
+        arena_printf(rotation->arena, "name=%s instead of %s", key->name, old.id);
+    return rc ? rc : audit_add(tx, &rotation->entry, err);
+}
+
+int keys_rotate(struct store *store, const char *id_or_name, int64_t old_ends_us,
+                const char *principal, int64_t now_us, struct arena *arena, struct key *key,
+                char text[KEY_TEXT_LENGTH + 1], struct err *err)
+{
+    struct rotation rotation = {
+        .id_or_name = id_or_name,
+        .old_ends_us = old_ends_us > now_us ? old_ends_us : now_us,
+        .entry = {.at_us = now_us, .principal = principal, .action = "key.rotate"},
+        .key = key,
+        .arena = arena};
+    int rc;
+
+    *key = (struct key){.created_us = now_us};
+    key_generate(key, text);
+    rc = store_write(store, rotate_key, &rotation, err);
+    if (rc)
+        text[0] = 0;
+    else
+        audit_log(&rotation.entry);
     return rc;
 }
 

@@ -36,8 +36,15 @@ int keys_create(struct store *store, const struct key_request *request, const ch
 int keys_list(struct store *store, const char *after_id, size_t max, struct arena *arena,
               struct key **keys, size_t *count, struct err *err);
 
-/* Names the key by its id or, while it is in use, its name. ERR_NOT_FOUND; revoking an id again
- * changes nothing and is fine. */
+/* Makes a second key of the same name, scopes, bindings and end; the one in use ends at old_ends_us
+ * at the latest (now, if that has passed). ERR_PRECONDITION: it is not in use, or there are two
+ * already. */
+int keys_rotate(struct store *store, const char *id_or_name, int64_t old_ends_us,
+                const char *principal, int64_t now_us, struct arena *arena, struct key *key,
+                char text[KEY_TEXT_LENGTH + 1], struct err *err);
+
+/* Names the key by its id or, while it is in use, its name: then all keys of that name. *key is the
+ * newest of them. ERR_NOT_FOUND; revoking an id again changes nothing and is fine. */
 int keys_revoke(struct store *store, const char *id_or_name, const char *principal, int64_t now_us,
                 struct key *key, struct err *err);
 

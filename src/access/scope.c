@@ -9,18 +9,21 @@
 #include "base/memory.h"
 
 const struct scope scope_table[] = {
-    {"*", "everything", true},
-    {"admin", "manage keys, read the audit log", true},
-    {"catalog", "change categories and attributes", true},
-    {"documents", "send documents to the registry, read them back", true},
-    {"epochs", "start, switch, roll back and abandon epochs of the index", true},
-    {"metrics", "read the state and the figures of the server", true},
-    {"moderation", "decide on offers", true},
-    {"offers.read", "read offers, drafts and rejections included", false},
-    {"offers.write", "create and change offers", false},
-    {"photos", "upload photos", false},
-    {"search", "search and read snippets", true},
-    {"stages", "states of stages, queues, what is parked; look at the pipeline", true},
+    {"*", "everything", 0},
+    {"admin", "manage keys, read the audit log", 0},
+    {"catalog", "change categories and attributes", 0},
+    {"documents", "send documents to the registry, read them back", SCOPE_OF_CLIENT},
+    {"epochs", "start, switch, roll back and abandon epochs of the index", SCOPE_OF_CLIENT},
+    {"metrics", "read the state and the figures of the server", 0},
+    {"moderation", "decide on offers", 0},
+    {"offers.read", "read offers, drafts and rejections included", SCOPE_OF_SELLER},
+    {"offers.write", "create and change offers", SCOPE_OF_SELLER},
+    {"photos", "upload photos", SCOPE_OF_SELLER},
+    {"pipeline.control", "replay and drop what failed, repair differences", SCOPE_OF_CLIENT},
+    {"pipeline.read", "look at the pipeline, queues, epochs, what is parked", SCOPE_OF_CLIENT},
+    {"search", "search and read snippets", SCOPE_OF_CLIENT},
+    {"sellers.act", "name the seller of each call (header Torg-Seller)", 0},
+    {"stages", "read and write the states that stages keep with offers", 0},
 };
 const size_t scope_count = ARRAY_COUNT(scope_table);
 
@@ -75,23 +78,25 @@ int scopes_join(const char *const *names, size_t count, char scopes[IDENTITY_SCO
     return rc;
 }
 
-static bool is_of_site(const char *name)
+static unsigned bindings_of(const char *name)
 {
     for (size_t i = 0; i < scope_count; i++) {
         if (strcmp(scope_table[i].name, name) == 0)
-            return scope_table[i].is_of_site;
+            return scope_table[i].bindings;
     }
-    return false;
+    return 0;
 }
 
-int scopes_check_seller(const char *const *names, size_t count, struct err *err)
+int scopes_check_bound(const char *const *names, size_t count, unsigned bindings, struct err *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (is_of_site(names[i]))
+    const char *kind = bindings & SCOPE_OF_SELLER ? "seller" : "client";
+
+    for (size_t i = 0; i < count && bindings; i++) {
+        if (!(bindings_of(names[i]) & bindings))
             return err_set(err, ERR_INVALID,
-                           "\"%s\" opens what belongs to all sellers, and the key is bound to one: "
-                           "leave the scope out, or make a key without a seller for it",
-                           names[i]);
+                           "\"%s\" opens what belongs to all %ss, and the key is bound to one: "
+                           "leave the scope out, or make a key without a %s for it",
+                           names[i], kind, kind);
     }
     return 0;
 }
@@ -112,19 +117,20 @@ static bool is_among(const char *scopes, const char *name)
     return false;
 }
 
-bool scopes_keep_to_seller(char scopes[IDENTITY_SCOPES_SIZE])
+bool scopes_keep_bound(char scopes[IDENTITY_SCOPES_SIZE], unsigned bindings)
 {
     bool has_all = is_among(scopes, "*");
     struct buf kept = BUF_INIT(IDENTITY_SCOPES_SIZE - 1);
     bool is_less = false;
 
-    for (size_t i = 0; i < scope_count; i++) {
+    for (size_t i = 0; i < scope_count && bindings; i++) {
         const struct scope *scope = &scope_table[i];
+        bool fits = scope->bindings & bindings;
 
         if (!has_all && !is_among(scopes, scope->name))
             continue;
-        is_less = is_less || scope->is_of_site;
-        if (!scope->is_of_site)
+        is_less = is_less || !fits;
+        if (fits)
             buf_printf(&kept, "%s%s", kept.size ? " " : "", scope->name);
     }
     assert(!buf_failed(&kept));

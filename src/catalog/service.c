@@ -267,7 +267,7 @@ static struct catalog_editor editor_of(struct call *call)
         .store = service->store,
         .impact = service->impact,
         .index = service->index,
-        .principal = call_identity(call)->principal,
+        .principal = call_actor(call),
         .now_us = clock_wall_us(service->clock),
         .arena = call_arena(call),
     };

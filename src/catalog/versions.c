@@ -141,6 +141,12 @@ struct adding {
     const struct audit_entry *entry;
 };
 
+/* An actor's name without his key ("NAME#KEY"): that is for the audit log. */
+static struct bytes name_of(const char *principal)
+{
+    return bytes_make(principal, strcspn(principal, "#"));
+}
+
 static int add_version(struct store_tx *tx, void *arg, struct err *err)
 {
     const struct adding *adding = arg;
@@ -148,7 +154,7 @@ static int add_version(struct store_tx *tx, void *arg, struct err *err)
                                           STORE_V_INT(adding->expected + 1)};
     const struct store_value row[] = {STORE_V_INT(adding->expected + 1), STORE_V_BLOB(adding->body),
                                       STORE_V_INT(adding->now_us),
-                                      STORE_V_STRING(adding->principal)};
+                                      STORE_V_TEXT(name_of(adding->principal))};
     int64_t changed;
     int64_t current;
     int rc;

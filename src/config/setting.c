@@ -124,12 +124,56 @@ const struct setting setting_table[SETTING_COUNT] = {
                                      .default_text = "false",
                                      .kind = SETTING_BOOL,
                                      .help = "Refuse clients without a certificate."},
+    [SETTING_TLS_OPERATORS] = {.name = "tls.operators",
+                               .default_text = "false",
+                               .kind = SETTING_BOOL,
+                               .help = "Serve the operators' port by TLS as well, with the same "
+                                       "certificate."},
+    [SETTING_TOKENS_KEYS] =
+        {.name = "tokens.keys",
+         .default_text = "",
+         .kind = SETTING_PATH,
+         .optional = true,
+         .help =
+             "Public keys (JWKS) of who signs sellers' tokens (JWT): a file, or an address that "
+             "begins with https:// (http:// on loopback alone). Read again when the file "
+             "changes, the address every few minutes and when a token names an unknown key. "
+             "Empty: no tokens are accepted."},
+    [SETTING_TOKENS_ISSUER] = {.name = "tokens.issuer",
+                               .default_text = "",
+                               .kind = SETTING_TEXT,
+                               .optional = true,
+                               .help = "What a token must have as iss. Needed with tokens.keys."},
+    [SETTING_TOKENS_AUDIENCE] = {.name = "tokens.audience",
+                                 .default_text = "",
+                                 .kind = SETTING_TEXT,
+                                 .optional = true,
+                                 .help = "What a token must have as aud, or in it. Needed with "
+                                         "tokens.keys."},
+    [SETTING_TOKENS_SELLER_CLAIM] = {.name = "tokens.seller_claim",
+                                     .default_text = "seller",
+                                     .kind = SETTING_NAME,
+                                     .max = 64,
+                                     .help = "The claim that names the seller a token acts for."},
+    [SETTING_TOKENS_SKEW] = {.name = "tokens.skew",
+                             .default_text = "30s",
+                             .kind = SETTING_DURATION,
+                             .max = 10LL * MINUTE_US,
+                             .help = "How far the issuer's clock may be from ours."},
     [SETTING_STORE_URL] = {.name = "store.url",
                            .default_text = "",
                            .kind = SETTING_URL,
                            .choices = "sqlite:|postgres://|postgresql://",
                            .optional = true,
                            .help = "Where SQL tables live. Empty: sqlite: in the data directory."},
+    [SETTING_STORE_CA] =
+        {.name = "store.ca",
+         .default_text = "",
+         .kind = SETTING_PATH,
+         .optional = true,
+         .help = "PEM file with the authority of PostgreSQL's certificate. Set: the connection "
+                 "is encrypted, and the server must be who the URL names (sslmode verify-full), "
+                 "whatever the URL says."},
     [SETTING_TOPIC_URL] = {.name = "topic.url",
                            .default_text = "",
                            .kind = SETTING_URL,
@@ -144,6 +188,45 @@ const struct setting setting_table[SETTING_COUNT] = {
                               .help = "Put before the names of all topics and consumer groups, so "
                                       "that two installations can share a Kafka. Set it before the "
                                       "first start: topics with another prefix are not seen."},
+    [SETTING_TOPIC_SASL] = {.name = "topic.sasl",
+                            .default_text = "none",
+                            .kind = SETTING_CHOICE,
+                            .choices = "none|PLAIN|SCRAM-SHA-256|SCRAM-SHA-512",
+                            .help = "How this process signs in to Kafka, with topic.user. PLAIN "
+                                    "sends the password itself: it needs topic.tls."},
+    [SETTING_TOPIC_USER] = {.name = "topic.user",
+                            .default_text = "",
+                            .kind = SETTING_TEXT,
+                            .optional = true,
+                            .help = "The name for topic.sasl."},
+    [SETTING_TOPIC_PASSWORD_FILE] =
+        {.name = "topic.password_file",
+         .default_text = "",
+         .kind = SETTING_PATH,
+         .optional = true,
+         .help = "File with the password for topic.sasl; an end of line is left out."},
+    [SETTING_TOPIC_TLS] = {.name = "topic.tls",
+                           .default_text = "false",
+                           .kind = SETTING_BOOL,
+                           .help = "Talk to Kafka by TLS; brokers must be who the URL names."},
+    [SETTING_TOPIC_CA] =
+        {.name = "topic.ca",
+         .default_text = "",
+         .kind = SETTING_PATH,
+         .optional = true,
+         .help = "PEM file with the authority of the brokers' certificates. Empty: those that "
+                 "the system trusts."},
+    [SETTING_TOPIC_CERTIFICATE] =
+        {.name = "topic.certificate",
+         .default_text = "",
+         .kind = SETTING_PATH,
+         .optional = true,
+         .help = "PEM file with a certificate to show to brokers, if they ask for one."},
+    [SETTING_TOPIC_KEY] = {.name = "topic.key",
+                           .default_text = "",
+                           .kind = SETTING_PATH,
+                           .optional = true,
+                           .help = "PEM file with that certificate's private key."},
     [SETTING_COORD_URL] = {.name = "coord.url",
                            .default_text = "",
                            .kind = SETTING_URL,
@@ -151,6 +234,19 @@ const struct setting setting_table[SETTING_COUNT] = {
                            .optional = true,
                            .help = "Who decides which process owns a shard. Empty: this process "
                                    "owns all of them."},
+    [SETTING_COORD_USER] = {.name = "coord.user",
+                            .default_text = "",
+                            .kind = SETTING_TEXT,
+                            .optional = true,
+                            .help = "The name to sign in to ZooKeeper with (scheme digest). Set: "
+                                    "what is made there is for this name alone. Empty: anybody who "
+                                    "reaches ZooKeeper may change it."},
+    [SETTING_COORD_PASSWORD_FILE] =
+        {.name = "coord.password_file",
+         .default_text = "",
+         .kind = SETTING_PATH,
+         .optional = true,
+         .help = "File with the password of coord.user; an end of line is left out."},
     [SETTING_BLOB_URL] = {.name = "blob.url",
                           .default_text = "",
                           .kind = SETTING_URL,
@@ -500,6 +596,7 @@ int setting_parse(const struct setting *setting, const char *text, int64_t *numb
     switch (setting->kind) {
     case SETTING_LIST:
     case SETTING_PATH:
+    case SETTING_TEXT:
         good = *text;
         break;
     case SETTING_NAME:
@@ -565,6 +662,9 @@ void setting_describe(const struct setting *setting, struct buf *out)
     switch (setting->kind) {
     case SETTING_PATH:
         buf_put_text(out, "a path");
+        break;
+    case SETTING_TEXT:
+        buf_put_text(out, "a text");
         break;
     case SETTING_NAME:
         buf_printf(out, "at most %jd letters, digits, '_', '-' and inner '.'",

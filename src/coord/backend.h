@@ -37,6 +37,8 @@ struct coord_setup {
     const char *member;
     const struct clock *clock;
     int64_t lease_us;
+    const char *user; /* while it is opened; NULL or "": none */
+    const char *password;
     void (*poke)(void *arg); /* something changed: look again. From any thread, must not block */
     void *arg;
 };

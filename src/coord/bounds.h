@@ -13,6 +13,7 @@ enum {
     COORD_LEASE_MS_MIN = 100,          /* shorter than a bad pause of the machine: endless moves */
     COORD_LEASE_MS_MAX = 60 * 1000,    /* a dead owner's shards stand still for this long */
     COORD_LEASE_MS_DEFAULT = 5 * 1000, /* default, a setting */
+    COORD_DIGEST_SIZE_MAX = 1024,      /* a user and a password, as ZooKeeper's digest takes them */
     COORD_OPEN_MS_MAX = 15 * 1000,     /* waiting for the first answer of a server */
 };
 

@@ -123,11 +123,14 @@ static void free_coord(struct coord *coord)
     free(coord);
 }
 
-static int start(struct coord *coord, const char *url, bool manual, struct err *err)
+static int start(struct coord *coord, const char *url, const struct coord_options *options,
+                 struct err *err)
 {
     struct coord_setup setup = {.member = coord->member,
                                 .clock = coord->clock,
                                 .lease_us = coord->lease_us,
+                                .user = options->user,
+                                .password = options->password,
                                 .poke = member_poke,
                                 .arg = coord};
     const struct task_options task = {
@@ -137,7 +140,7 @@ static int start(struct coord *coord, const char *url, bool manual, struct err *
     if (rc)
         return rc;
     rc = coord_step(coord, err);
-    if (!rc && !manual)
+    if (!rc && !options->manual)
         rc = task_start(&coord->task, &task, err);
     if (rc)
         coord->backend->ops->close(coord->backend);
@@ -173,7 +176,7 @@ int coord_open(const char *url, const char *member, const struct coord_options *
     coord->lost_count = metrics_counter("torg_coord_leases_lost_total", NULL,
                                         "Leases that ended before they were renewed.");
     init_locks(coord);
-    rc = start(coord, url, options->manual, err);
+    rc = start(coord, url, options, err);
     if (rc)
         free_coord(coord);
     else

@@ -39,7 +39,11 @@ struct coord_shards; /* a member's part in one set of shards */
 struct coord_options {
     const struct clock *clock; /* NULL: the system's */
     int64_t lease_us;          /* 0: COORD_LEASE_MS_DEFAULT; a server may shorten it */
-    bool manual;               /* no thread is started: coord_step renews and rebalances */
+    /* ZooKeeper: who we are, by its scheme digest; what we make is for this name alone. NULL or "":
+     * nobody, and anybody may change it. Copied. */
+    const char *user;
+    const char *password;
+    bool manual; /* no thread is started: coord_step renews and rebalances */
 };
 
 /* options may be NULL. On failure *coord is NULL. */

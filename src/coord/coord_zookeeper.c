@@ -32,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/condition.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -50,6 +51,7 @@ struct zookeeper {
     struct coord_backend base;
     struct coord_setup setup;
     char *hosts;                  /* owned */
+    char *digest;                 /* owned: "USER:PASSWORD"; NULL: we are nobody */
     char root[BASE_SIZE_MAX + 1]; /* "" or "/a/b" */
 
     pthread_rwlock_t handle_lock;
@@ -157,11 +159,16 @@ static int make_self(const struct zookeeper *zk, char self[NODE_SIZE], struct er
     return 0;
 }
 
+/* Who may do what with nodes that we make: we alone, if we are somebody. */
+static const struct ACL_vector *acl_of(const struct zookeeper *zk)
+{
+    return zk->digest ? &ZOO_CREATOR_ALL_ACL : &ZOO_OPEN_ACL_UNSAFE;
+}
+
 static int create(const struct zookeeper *zk, const char *path, const char *value, int mode,
                   struct err *err)
 {
-    int rc = zoo_create(zk->handle, path, value, (int)strlen(value), &ZOO_OPEN_ACL_UNSAFE, mode,
-                        NULL, 0);
+    int rc = zoo_create(zk->handle, path, value, (int)strlen(value), acl_of(zk), mode, NULL, 0);
 
     return rc == ZOK || rc == ZNODEEXISTS ? 0 : fail(rc, path, err);
 }
@@ -187,12 +194,16 @@ static int create_with_parents(const struct zookeeper *zk, const char *path, con
 
 /* --- session --- */
 
+/* The client keeps who we are, and tells it each time it has connected, before anything else. */
 static zhandle_t *connect_handle(struct zookeeper *zk)
 {
     int timeout_ms = (int)(zk->setup.lease_us / MS_US) * TIMEOUTS_PER_LEASE;
+    zhandle_t *handle =
+        zookeeper_init2(zk->hosts, on_session, timeout_ms, NULL, zk, ZOO_NO_LOG_CLIENTENV, on_log);
 
-    return zookeeper_init2(zk->hosts, on_session, timeout_ms, NULL, zk, ZOO_NO_LOG_CLIENTENV,
-                           on_log);
+    if (handle && zk->digest)
+        zoo_add_auth(handle, "digest", zk->digest, (int)strlen(zk->digest), NULL, NULL);
+    return handle;
 }
 
 /* Waits until the new handle has a session. */
@@ -504,8 +515,8 @@ static int zk_claim(struct coord_backend *backend, const char *set, uint32_t sha
     rc = make_self(zk, self, err);
     if (!rc) {
         make_path(zk, path, "/sets/%s/owners/%u", set, (unsigned)shard);
-        rc = zoo_create2(zk->handle, path, self, (int)strlen(self), &ZOO_OPEN_ACL_UNSAFE,
-                         ZOO_EPHEMERAL, NULL, 0, &stat);
+        rc = zoo_create2(zk->handle, path, self, (int)strlen(self), acl_of(zk), ZOO_EPHEMERAL, NULL,
+                         0, &stat);
         if (rc == ZOK)
             *ticket = (uint64_t)stat.czxid;
         else
@@ -586,8 +597,8 @@ static int zk_set(struct coord_backend *backend, const char *key, struct bytes v
     make_path(zk, path, "/registers/%s", key);
     pthread_rwlock_rdlock(&zk->handle_lock);
     if (expected == 0) {
-        rc = zoo_create(zk->handle, path, data, (int)value.size, &ZOO_OPEN_ACL_UNSAFE,
-                        ZOO_PERSISTENT, NULL, 0);
+        rc = zoo_create(zk->handle, path, data, (int)value.size, acl_of(zk), ZOO_PERSISTENT, NULL,
+                        0);
         stat.version = 0;
     } else if (expected > INT32_MAX) {
         rc = ZBADVERSION;
@@ -673,7 +684,27 @@ static void zk_free(struct zookeeper *zk)
     pthread_mutex_destroy(&zk->lock);
     pthread_rwlock_destroy(&zk->handle_lock);
     free(zk->hosts);
+    free(zk->digest);
     free(zk);
+}
+
+static int take_digest(struct zookeeper *zk, const struct coord_setup *setup, struct err *err)
+{
+    const char *password = setup->password ? setup->password : "";
+    struct buf digest = BUF_INIT(COORD_DIGEST_SIZE_MAX);
+
+    if (!setup->user || !*setup->user)
+        return 0;
+    if (!*password || strchr(setup->user, ':'))
+        return err_set(err, ERR_INVALID,
+                       "ZooKeeper: a user is a name without ':', and needs a password");
+    buf_printf(&digest, "%s:%s", setup->user, password);
+    if (!buf_failed(&digest))
+        zk->digest = mem_strdup(buf_text(&digest));
+    buf_release(&digest);
+    return zk->digest ? 0
+                      : err_set(err, ERR_LIMIT, "ZooKeeper: user and password are longer than %d",
+                                COORD_DIGEST_SIZE_MAX);
 }
 
 static int zk_open(const char *place, const struct coord_setup *setup,
@@ -689,6 +720,9 @@ static int zk_open(const char *place, const struct coord_setup *setup,
     pthread_mutex_init(&zk->lock, NULL);
     pthread_rwlock_init(&zk->handle_lock, NULL);
     rc = parse_place(zk, place, err);
+    if (rc)
+        goto out;
+    rc = take_digest(zk, setup, err);
     if (rc)
         goto out;
     zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);

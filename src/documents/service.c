@@ -59,7 +59,10 @@ static int get_catalog_progress(struct call *call, const ProtobufCMessage *reque
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "GetCatalogProgress", .unary = get_catalog_progress, .scope = "stages"},
+    {.name = "GetCatalogProgress",
+     .unary = get_catalog_progress,
+     .scope = "pipeline.read",
+     .flags = RPC_OF_CLIENT},
 };
 
 struct rpc_service composer_service(struct composer_context *context)

@@ -106,7 +106,8 @@ static int decode(const struct topic_message *message, struct arena *arena,
     *event = (Torg__V1__FeedEvent *)decoded;
     if (rc)
         return rc;
-    *key = (struct feed_key){(*event)->seller, (*event)->feed, (*event)->task_id};
+    *key = (struct feed_key){
+        .seller = (*event)->seller, .feed = (*event)->feed, .task_id = (*event)->task_id};
     rc = feed_key_check(key, &violations, err);
     return rc ? rc : feed_event_check(*event, &violations, err);
 }

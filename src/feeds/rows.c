@@ -360,7 +360,8 @@ int feed_rows_note_photo(struct store_tx *tx, const Torg__V1__Offer *offer, cons
         return 0;
     rc = external_item_find(tx, offer->seller, external_id, arena, &item, err);
     if (!rc && *item.feed_id) {
-        const struct feed_key key = {offer->seller, item.feed_id, item.task_id};
+        const struct feed_key key = {
+            .seller = offer->seller, .feed = item.feed_id, .task_id = item.task_id};
 
         rc = feed_task_find(tx, &key, arena, &task, err);
     }

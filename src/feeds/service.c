@@ -40,6 +40,10 @@ static int find_seller(struct call *call, const char *named, const char **seller
         return 0;
     }
     *seller = named;
+    if (*named && !identity_has_scope(identity, "sellers.act"))
+        return err_set(err, ERR_DENIED,
+                       "'%s' is bound to no seller, and lacks the scope 'sellers.act' to name one",
+                       identity->principal);
     if (*named)
         return 0; /* feed_key_check looks at it */
     call_violation(call, "seller",
@@ -59,6 +63,8 @@ static int find_key(struct call *call, const char *seller, const char *feed, int
     struct violations violations = violations_in(call_arena(call));
     int rc = find_seller(call, seller, &key->seller, err);
 
+    key->actor = NULL;
+
     key->feed = feed;
     key->task_id = task_id;
     if (!rc)
@@ -72,7 +78,10 @@ static int task_key(struct call *call, const ProtobufCMessage *request, struct f
 {
     const Torg__V1__FeedTaskRequest *wanted = (const Torg__V1__FeedTaskRequest *)request;
 
-    return find_key(call, wanted->seller, wanted->feed, wanted->task_id, key, err);
+    int rc = find_key(call, wanted->seller, wanted->feed, wanted->task_id, key, err);
+
+    key->actor = call_actor(call);
+    return rc;
 }
 
 static struct feed_patience patience_of(const struct call *call)
@@ -435,15 +444,21 @@ static int undo_task(struct call *call, const ProtobufCMessage *request, Protobu
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "Import", .stream = import, .flags = RPC_CLIENT_STREAM, .scope = "offers.write"},
-    {.name = "SendEvents", .unary = send_events, .scope = "offers.write"},
-    {.name = "ImportFile", .unary = import_file, .scope = "offers.write"},
-    {.name = "GetTask", .unary = get_task, .scope = "offers.read"},
-    {.name = "ListTasks", .unary = list_tasks, .scope = "offers.read"},
-    {.name = "GetReport", .stream = get_report, .flags = RPC_SERVER_STREAM, .scope = "offers.read"},
-    {.name = "ConfirmTask", .unary = confirm_task, .scope = "offers.write"},
-    {.name = "CancelTask", .unary = cancel_task, .scope = "offers.write"},
-    {.name = "UndoTask", .unary = undo_task, .scope = "offers.write"},
+    {.name = "Import",
+     .stream = import,
+     .flags = RPC_CLIENT_STREAM | RPC_OF_SELLER,
+     .scope = "offers.write"},
+    {.name = "SendEvents", .unary = send_events, .scope = "offers.write", .flags = RPC_OF_SELLER},
+    {.name = "ImportFile", .unary = import_file, .scope = "offers.write", .flags = RPC_OF_SELLER},
+    {.name = "GetTask", .unary = get_task, .scope = "offers.read", .flags = RPC_OF_SELLER},
+    {.name = "ListTasks", .unary = list_tasks, .scope = "offers.read", .flags = RPC_OF_SELLER},
+    {.name = "GetReport",
+     .stream = get_report,
+     .flags = RPC_SERVER_STREAM | RPC_OF_SELLER,
+     .scope = "offers.read"},
+    {.name = "ConfirmTask", .unary = confirm_task, .scope = "offers.write", .flags = RPC_OF_SELLER},
+    {.name = "CancelTask", .unary = cancel_task, .scope = "offers.write", .flags = RPC_OF_SELLER},
+    {.name = "UndoTask", .unary = undo_task, .scope = "offers.write", .flags = RPC_OF_SELLER},
 };
 
 struct rpc_service feed_service(struct offers *offers)

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "access/audit.h"
 #include "codec/message.h"
 #include "codec/moment.h"
 #include "feeds/bounds.h"
@@ -412,6 +413,25 @@ static int apply_step(struct store_tx *tx, const struct moving *moving, struct e
     return 0;
 }
 
+/* What somebody decided; that a driver of ours goes on is no news. */
+static int audit_move(struct store_tx *tx, const struct moving *moving, struct err *err)
+{
+    const struct feed_key *key = moving->key;
+    struct audit_entry entry = {.at_us = clock_wall_us(moving->offers->clock),
+                                .principal = key->actor,
+                                .action = moving->to == FEED_UNDOING     ? "feed.undo"
+                                          : moving->to == FEED_CANCELLED ? "feed.cancel"
+                                          : moving->from == FEED_HELD    ? "feed.confirm"
+                                                                         : NULL,
+                                .detail = ""};
+
+    if (!key->actor || !entry.action)
+        return 0;
+    entry.target =
+        arena_printf(moving->arena, "%s/%s/%jd", key->seller, key->feed, (intmax_t)key->task_id);
+    return audit_add(tx, &entry, err);
+}
+
 static int move_in(struct store_tx *tx, void *arg, struct err *err)
 {
     struct moving *moving = arg;
@@ -422,7 +442,9 @@ static int move_in(struct store_tx *tx, void *arg, struct err *err)
     if (rc || moving->task->message->state != (Torg__V1__FeedTask__State)moving->from)
         return rc;
     rc = apply_step(tx, moving, err);
-    return rc ? rc : feed_task_put(tx, moving->offers, moving->task, moving->arena, err);
+    if (!rc)
+        rc = feed_task_put(tx, moving->offers, moving->task, moving->arena, err);
+    return rc ? rc : audit_move(tx, moving, err);
 }
 
 int feed_task_move(const struct offers *offers, const struct feed_key *key, enum feed_state from,

@@ -31,6 +31,7 @@ struct feed_key {
     const char *seller;
     const char *feed;
     int64_t task_id;
+    const char *actor; /* who moves it, for the audit log; NULL: a driver of ours */
 };
 
 struct feed_task {

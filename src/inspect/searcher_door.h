@@ -6,11 +6,12 @@
 #include "inspect/door.h"
 #include "searcher/service.h"
 
-/* The searcher is borrowed. Others are asked with its key, which needs the scope stages. */
+/* The searcher is borrowed. Others are asked with its key, which needs the scope pipeline.read. */
 struct index_door searcher_door(struct searcher *searcher);
 
 /* To searchers of other processes alone, borrowed: how far they are, as they said it last, and
- * their documents, for which their key needs the scope stages. This process has none itself. */
+ * their documents, for which their key needs the scope pipeline.read. This process has none itself.
+ */
 struct index_door peers_door(struct peers *peers);
 
 #endif

@@ -42,8 +42,12 @@ static int plan(struct call *call, const ProtobufCMessage *request, ProtobufCMes
 static int step(struct call *call, const ProtobufCMessage *request, ProtobufCMessage *response,
                 struct err *err)
 {
-    return verify_step(call_context(call), (const Torg__V1__VerifyStepRequest *)request,
-                       call_identity(call)->principal, call_arena(call),
+    const Torg__V1__VerifyStepRequest *asked = (const Torg__V1__VerifyStepRequest *)request;
+
+    if (asked->fix && !identity_has_scope(call_identity(call), "pipeline.control"))
+        return err_set(err, ERR_DENIED, "'%s' lacks the scope 'pipeline.control' to repair",
+                       call_identity(call)->principal);
+    return verify_step(call_context(call), asked, call_actor(call), call_arena(call),
                        (Torg__V1__VerifyStepResponse *)response, err);
 }
 
@@ -57,11 +61,11 @@ static int audit(struct call *call, const ProtobufCMessage *request, ProtobufCMe
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "TraceDocument", .unary = trace, .scope = "stages", .flags = RPC_OPERATOR},
-    {.name = "TraceOffer", .unary = trace_one_offer, .scope = "stages", .flags = RPC_OPERATOR},
-    {.name = "PlanVerify", .unary = plan, .scope = "stages", .flags = RPC_OPERATOR},
-    {.name = "VerifyStep", .unary = step, .scope = "stages", .flags = RPC_OPERATOR},
-    {.name = "GetAudit", .unary = audit, .scope = "stages", .flags = RPC_OPERATOR},
+    {.name = "TraceDocument", .unary = trace, .scope = "pipeline.read"},
+    {.name = "TraceOffer", .unary = trace_one_offer, .scope = "pipeline.read"},
+    {.name = "PlanVerify", .unary = plan, .scope = "pipeline.read"},
+    {.name = "VerifyStep", .unary = step, .scope = "pipeline.read"},
+    {.name = "GetAudit", .unary = audit, .scope = "pipeline.read"},
 };
 
 struct rpc_service inspect_service(struct inspect *inspect)

@@ -18,7 +18,7 @@ static int get_pipeline(struct call *call, const ProtobufCMessage *request,
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "GetPipeline", .unary = get_pipeline, .scope = "stages", .flags = RPC_OPERATOR},
+    {.name = "GetPipeline", .unary = get_pipeline, .scope = "pipeline.read"},
 };
 
 struct rpc_service pipeline_service(struct pipeline *pipeline)

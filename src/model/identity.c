@@ -2,6 +2,7 @@
 /* identity.c - see identity.h. */
 #include "model/identity.h"
 
+#include <ctype.h>
 #include <string.h>
 
 bool identity_has_scope(const struct identity *identity, const char *scope)
@@ -18,4 +19,13 @@ bool identity_has_scope(const struct identity *identity, const char *scope)
         at += strspn(at, " ");
     }
     return false;
+}
+
+bool identity_is_name(struct bytes name)
+{
+    for (size_t i = 0; i < name.size; i++) {
+        if (!isascii(name.data[i]) || (!isalnum(name.data[i]) && !strchr("._-@", name.data[i])))
+            return false;
+    }
+    return name.size && name.size < IDENTITY_NAME_SIZE;
 }

@@ -38,6 +38,8 @@ enum {
     NET_ANONYMOUS_STREAM_COUNT_MAX = 16,     /* threads for streams without a key, beside those */
     NET_ANONYMOUS_STREAM_CONNECTION_MAX = 4, /* a probe has one, a curious person two */
     NET_ANONYMOUS_STREAM_MS = 300 * 1000, /* then such a stream ends: others wait for its place */
+    NET_RECHECK_MS = 250,                 /* a revoked key ends its streams within a second */
+    NET_TLS_LOOK_MS = 1000,               /* a certificate's new files are seen after that */
     NET_WINDOW_SIZE = 256 << 10,          /* HTTP/2 receive window of a stream */
     NET_CONNECTION_WINDOW_SIZE = 1 << 20,
     NET_STREAM_OUT_SIZE_MAX = 128 << 10,      /* a stream's unsent bytes before call_write blocks */

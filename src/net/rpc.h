@@ -46,8 +46,10 @@ enum rpc_flags {
     RPC_SERVER_STREAM = 1 << 3, /* the server sends many messages */
     RPC_BRIEF = 1 << 4,         /* waits for the disk at the worst: run it on a few threads of its
                                  * own, not behind handlers that wait for commits */
-    RPC_COMPUTE = 1 << 6,       /* takes the CPU: as many at once as there are cores, about */
-    RPC_OPERATOR = 1 << 5,      /* of all sellers and clients: not for a key that is bound to one */
+    RPC_COMPUTE = 1 << 7,       /* takes the CPU: as many at once as there are cores, about */
+    RPC_OF_SELLER = 1 << 5,     /* keeps to the caller's seller: also for keys bound to one */
+    RPC_OF_CLIENT = 1 << 6,     /* the same of its client; without either flag, and not public, a
+                                 * method is for keys that are bound to nobody */
 };
 
 struct rpc_method {
@@ -82,6 +84,8 @@ void *call_context(const struct call *call);
 struct arena *call_arena(struct call *call);
 const struct identity *call_identity(const struct call *call);
 const char *call_request_id(const struct call *call);
+/* Who is calling, as the audit log takes it: "NAME#KEY". */
+const char *call_actor(struct call *call);
 
 /* The value of a request header or gRPC metadata (lower-case name); empty when absent. */
 struct bytes call_header(const struct call *call, const char *name);

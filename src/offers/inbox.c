@@ -41,7 +41,7 @@ static int apply_opinion(const struct offers *offers, const ProtobufCMessage *me
     Torg__V1__GiveOpinionResponse answer = TORG__V1__GIVE_OPINION_RESPONSE__INIT;
     int rc = opinion_check(opinion, violations)
                  ? tell_first(violations, err)
-                 : moderation_apply(offers, opinion, arena, &answer, err);
+                 : moderation_apply(offers, NULL, opinion, arena, &answer, err);
 
     *changed = answer.applied;
     return rc;

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "access/audit.h"
 #include "codec/message.h"
 #include "codec/moment.h"
 #include "offers/bounds.h"
@@ -46,6 +47,7 @@ size_t opinion_check(const Torg__V1__ModerationOpinion *opinion, struct violatio
 struct giving {
     const struct offers *offers;
     const Torg__V1__ModerationOpinion *opinion;
+    const char *actor; /* for the audit log; NULL: it came by the topic */
     struct arena *arena;
     offerid id;
     enum offer_move move;
@@ -75,6 +77,20 @@ static int check_newer(struct store_tx *tx, const struct giving *giving, struct 
     return !rc && giving->opinion->revision <= kept ? refuse_stale(err) : rc;
 }
 
+static int audit_opinion(struct store_tx *tx, const struct giving *giving, struct err *err)
+{
+    const Torg__V1__ModerationOpinion *opinion = giving->opinion;
+    const struct audit_entry entry = {
+        .at_us = clock_wall_us(giving->offers->clock),
+        .principal = giving->actor,
+        .action = giving->move == MOVE_BAN ? "moderation.ban" : "moderation.pass",
+        .target = opinion->offer_id,
+        .detail = arena_printf(giving->arena, "revision %jd%s%.64s", (intmax_t)opinion->revision,
+                               *opinion->moderator ? " by " : "", opinion->moderator)};
+
+    return audit_add(tx, &entry, err);
+}
+
 static int write_row(struct store_tx *tx, struct giving *giving, const char *seller,
                      struct err *err)
 {
@@ -91,7 +107,9 @@ static int write_row(struct store_tx *tx, struct giving *giving, const char *sel
                                    STORE_V_BLOB(buf_bytes(&giving->body))),
                         &changed, err);
 
-    return !rc && !changed ? refuse_stale(err) : rc;
+    if (!rc && !changed)
+        rc = refuse_stale(err);
+    return rc || !giving->actor ? rc : audit_opinion(tx, giving, err);
 }
 
 /* --- with a move of the offer --- */
@@ -161,11 +179,13 @@ static int give(struct giving *giving, Torg__V1__GiveOpinionResponse *answer, st
     return rc == ERR_STALE ? 0 : rc;
 }
 
-int moderation_apply(const struct offers *offers, const Torg__V1__ModerationOpinion *opinion,
-                     struct arena *arena, Torg__V1__GiveOpinionResponse *answer, struct err *err)
+int moderation_apply(const struct offers *offers, const char *actor,
+                     const Torg__V1__ModerationOpinion *opinion, struct arena *arena,
+                     Torg__V1__GiveOpinionResponse *answer, struct err *err)
 {
     Torg__V1__Moderation kept = TORG__V1__MODERATION__INIT;
     struct giving giving = {.offers = offers,
+                            .actor = actor,
                             .opinion = opinion,
                             .arena = arena,
                             .move = opinion->verdict == TORG__V1__MODERATION_OPINION__VERDICT__BAN

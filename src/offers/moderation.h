@@ -20,8 +20,10 @@ size_t opinion_check(const Torg__V1__ModerationOpinion *opinion, struct violatio
 
 /* An opinion that was checked. answer->receipt is set when the offer changed. ERR_NOT_FOUND: no
  * such offer. */
-int moderation_apply(const struct offers *offers, const Torg__V1__ModerationOpinion *opinion,
-                     struct arena *arena, Torg__V1__GiveOpinionResponse *answer, struct err *err);
+/* actor: who gave it, for the audit log; NULL: it came by the topic. */
+int moderation_apply(const struct offers *offers, const char *actor,
+                     const Torg__V1__ModerationOpinion *opinion, struct arena *arena,
+                     Torg__V1__GiveOpinionResponse *answer, struct err *err);
 
 /* The newest opinion; ERR_NOT_FOUND when there is none. */
 int moderation_get(const struct offers *offers, offerid id, struct arena *arena,

@@ -141,9 +141,9 @@ static int get_totals(struct call *call, const ProtobufCMessage *request,
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "ListOffers", .unary = list_offers, .scope = "offers.read"},
-    {.name = "GetCounts", .unary = get_counts, .scope = "offers.read"},
-    {.name = "GetTotals", .unary = get_totals, .scope = "offers.read"},
+    {.name = "ListOffers", .unary = list_offers, .scope = "offers.read", .flags = RPC_OF_SELLER},
+    {.name = "GetCounts", .unary = get_counts, .scope = "offers.read", .flags = RPC_OF_SELLER},
+    {.name = "GetTotals", .unary = get_totals, .scope = "offers.read", .flags = RPC_OF_SELLER},
 };
 
 struct rpc_service cabinet_service(struct offers *offers)

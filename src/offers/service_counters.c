@@ -29,7 +29,7 @@ static int verify(struct call *call, struct err *err)
         rc = call_read(call, &message, err);
     if (rc <= 0)
         return rc ? rc : err_set(err, ERR_INVALID, "expected a request");
-    rc = counters_start(&run, offers->store, offers->clock, call_identity(call)->principal,
+    rc = counters_start(&run, offers->store, offers->clock, call_actor(call),
                         (const Torg__V1__VerifyCountersRequest *)message, err);
     return rc ? rc : counters_go(&run, &teller, err);
 }

@@ -260,11 +260,17 @@ static int publish_draft(struct call *call, const ProtobufCMessage *request,
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "OpenDraft", .unary = open_draft, .scope = "offers.write"},
-    {.name = "GetDraft", .unary = get_draft, .scope = "offers.write"},
-    {.name = "SaveDraft", .unary = save_draft, .scope = "offers.write"},
-    {.name = "DiscardDraft", .unary = discard_draft, .scope = "offers.write"},
-    {.name = "PublishDraft", .unary = publish_draft, .scope = "offers.write"},
+    {.name = "OpenDraft", .unary = open_draft, .scope = "offers.write", .flags = RPC_OF_SELLER},
+    {.name = "GetDraft", .unary = get_draft, .scope = "offers.write", .flags = RPC_OF_SELLER},
+    {.name = "SaveDraft", .unary = save_draft, .scope = "offers.write", .flags = RPC_OF_SELLER},
+    {.name = "DiscardDraft",
+     .unary = discard_draft,
+     .scope = "offers.write",
+     .flags = RPC_OF_SELLER},
+    {.name = "PublishDraft",
+     .unary = publish_draft,
+     .scope = "offers.write",
+     .flags = RPC_OF_SELLER},
 };
 
 struct rpc_service draft_service(struct offers *offers)

@@ -19,7 +19,7 @@ static int give_opinion(struct call *call, const ProtobufCMessage *request,
         rc = err_set(err, ERR_INVALID, "%s: %s", violations.first->field, violations.first->reason);
     }
     if (!rc)
-        rc = moderation_apply(call_context(call), opinion, call_arena(call),
+        rc = moderation_apply(call_context(call), call_actor(call), opinion, call_arena(call),
                               (Torg__V1__GiveOpinionResponse *)response, err);
     return rc;
 }
@@ -78,7 +78,8 @@ static int put_state(struct call *call, const ProtobufCMessage *request, Protobu
     if (!rc && wanted->expected_revision < 0)
         rc = call_invalid(call, err, "expected_revision", "expected 0 or more");
     return rc ? rc
-              : stage_put(call_context(call), id, wanted->stage, wanted->expected_revision,
+              : stage_put(call_context(call), call_actor(call), id, wanted->stage,
+                          wanted->expected_revision,
                           bytes_make(wanted->value.data, wanted->value.len), call_arena(call),
                           (Torg__V1__StageState *)response, err);
 }

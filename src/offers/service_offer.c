@@ -16,7 +16,8 @@ static struct reader reader_of(const struct call *call)
 
     return (struct reader){
         .seller = may_read ? identity->seller : "",
-        .sees_all = !*identity->seller && (may_read || identity_has_scope(identity, "moderation")),
+        .sees_all = !*identity->seller && !*identity->client &&
+                    (may_read || identity_has_scope(identity, "moderation")),
     };
 }
 
@@ -253,13 +254,25 @@ static int mark_offer_sold(struct call *call, const ProtobufCMessage *request,
 static const struct rpc_method methods[] = {
     {.name = "GetOffer", .unary = get_offer, .flags = RPC_PUBLIC | RPC_BRIEF},
     {.name = "GetOffers", .unary = get_offers, .flags = RPC_PUBLIC | RPC_BRIEF},
-    {.name = "CreateOffer", .unary = create_offer, .scope = "offers.write"},
-    {.name = "UpdateOffer", .unary = update_offer, .scope = "offers.write"},
-    {.name = "ProlongOffer", .unary = prolong_offer, .scope = "offers.write"},
-    {.name = "WithdrawOffer", .unary = withdraw_offer, .scope = "offers.write"},
-    {.name = "RepublishOffer", .unary = republish_offer, .scope = "offers.write"},
-    {.name = "MarkOfferSold", .unary = mark_offer_sold, .scope = "offers.write"},
-    {.name = "DeleteOffer", .unary = delete_offer, .scope = "offers.write"},
+    {.name = "CreateOffer", .unary = create_offer, .scope = "offers.write", .flags = RPC_OF_SELLER},
+    {.name = "UpdateOffer", .unary = update_offer, .scope = "offers.write", .flags = RPC_OF_SELLER},
+    {.name = "ProlongOffer",
+     .unary = prolong_offer,
+     .scope = "offers.write",
+     .flags = RPC_OF_SELLER},
+    {.name = "WithdrawOffer",
+     .unary = withdraw_offer,
+     .scope = "offers.write",
+     .flags = RPC_OF_SELLER},
+    {.name = "RepublishOffer",
+     .unary = republish_offer,
+     .scope = "offers.write",
+     .flags = RPC_OF_SELLER},
+    {.name = "MarkOfferSold",
+     .unary = mark_offer_sold,
+     .scope = "offers.write",
+     .flags = RPC_OF_SELLER},
+    {.name = "DeleteOffer", .unary = delete_offer, .scope = "offers.write", .flags = RPC_OF_SELLER},
 };
 
 static void begin_reads(void *context)

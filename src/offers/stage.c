@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "access/audit.h"
 #include "codec/moment.h"
 #include "offers/bounds.h"
 #include "offers/offer_change.h"
@@ -29,6 +30,8 @@ struct access {
     offerid id;
     struct bytes kind;
     struct arena *arena;
+    const char *actor; /* of a change; NULL: it is not audited */
+    const char *stage;
     int64_t expected_revision;
     int64_t now_us;
     struct bytes value; /* to be kept */
@@ -56,6 +59,19 @@ static int read_row(struct store_tx *tx, void *arg, struct err *err)
     return store_rows_end(&rows, err);
 }
 
+static int audit_state(struct store_tx *tx, const struct access *access, struct err *err)
+{
+    const struct audit_entry entry = {.at_us = access->now_us,
+                                      .principal = access->actor,
+                                      .action = "stage.put",
+                                      .target = offer_id_text(access->arena, access->id),
+                                      .detail = arena_printf(access->arena, "%s, revision %" PRId64,
+                                                             access->stage,
+                                                             access->expected_revision + 1)};
+
+    return audit_add(tx, &entry, err);
+}
+
 static int write_row(struct store_tx *tx, void *arg, struct err *err)
 {
     struct access *access = arg;
@@ -79,12 +95,13 @@ static int write_row(struct store_tx *tx, void *arg, struct err *err)
                        "the state is at revision %" PRId64 ", not %" PRId64
                        ": read it and change that",
                        access->revision, access->expected_revision);
-    return store_exec(tx,
-                      "INSERT INTO offer (id, kind, shard_id, revision, updated_us, expires_us, "
-                      "body) VALUES ($1, $2, $3, $4, $5, 0, $6) ON CONFLICT (id, kind) DO UPDATE "
-                      "SET revision = excluded.revision, updated_us = excluded.updated_us, "
-                      "body = excluded.body",
-                      params, 6, NULL, err);
+    rc = store_exec(tx,
+                    "INSERT INTO offer (id, kind, shard_id, revision, updated_us, expires_us, "
+                    "body) VALUES ($1, $2, $3, $4, $5, 0, $6) ON CONFLICT (id, kind) DO UPDATE "
+                    "SET revision = excluded.revision, updated_us = excluded.updated_us, "
+                    "body = excluded.body",
+                    params, 6, NULL, err);
+    return rc || !access->actor ? rc : audit_state(tx, access, err);
 }
 
 static void fill(const struct access *access, const char *stage, Torg__V1__StageState *state)
@@ -117,12 +134,15 @@ int stage_get(const struct offers *offers, offerid id, const char *stage, struct
     return rc;
 }
 
-int stage_put(const struct offers *offers, offerid id, const char *stage, int64_t expected_revision,
-              struct bytes value, struct arena *arena, Torg__V1__StageState *state, struct err *err)
+int stage_put(const struct offers *offers, const char *actor, offerid id, const char *stage,
+              int64_t expected_revision, struct bytes value, struct arena *arena,
+              Torg__V1__StageState *state, struct err *err)
 {
     struct access access = {.id = id,
                             .kind = kind_of(stage, arena),
                             .arena = arena,
+                            .actor = actor,
+                            .stage = stage,
                             .expected_revision = expected_revision,
                             .now_us = clock_wall_us(offers->clock),
                             .value = value};

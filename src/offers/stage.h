@@ -18,8 +18,9 @@ int stage_check_name(const char *name, struct err *err);
 int stage_get(const struct offers *offers, offerid id, const char *stage, struct arena *arena,
               Torg__V1__StageState *state, struct err *err);
 /* ERR_CONFLICT when the kept revision is another; ERR_NOT_FOUND when there is no such offer. */
-int stage_put(const struct offers *offers, offerid id, const char *stage, int64_t expected_revision,
-              struct bytes value, struct arena *arena, Torg__V1__StageState *state,
-              struct err *err);
+/* actor: who changes it, for the audit log; NULL: nobody whom that is about. */
+int stage_put(const struct offers *offers, const char *actor, offerid id, const char *stage,
+              int64_t expected_revision, struct bytes value, struct arena *arena,
+              Torg__V1__StageState *state, struct err *err);
 
 #endif

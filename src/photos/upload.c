@@ -87,6 +87,7 @@ struct rest_service upload_service(const struct intake *intake)
          .path = "/v1/photos",
          .run = post_photo,
          .scope = "photos",
+         .flags = RPC_OF_SELLER,
          .body_size_max = PHOTO_FILE_SIZE_MAX,
          .about = "Uploads a photo: the body is the file. The answer's sourceUrl is for an offer."},
     };

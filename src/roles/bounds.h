@@ -8,6 +8,7 @@ enum {
                                    have to be made anew from their topics */
     DESK_LOOK_MS = 20,          /* how often it looks whether they are open */
     OPENAPI_SIZE_MAX = 4 << 20, /* made once at the start, from our own .proto files */
+    PASSWORD_SIZE_MAX = 1024,   /* of a backend, in its file */
     READY_ASK_MS = 1000,        /* the broker is asked so often whether it is there */
     READY_LOOK_MS = 500,        /* and all servers' last answers are looked at */
     READY_WAIT_MS = 100,        /* likewise while it is not ready: callers wait for it */

@@ -201,7 +201,7 @@ static int get_parked(struct call *call, const ProtobufCMessage *request,
 static int replay_parked(struct call *call, const ProtobufCMessage *request,
                          ProtobufCMessage *response, struct err *err)
 {
-    return parked_desk_replay(call_context(call), call_identity(call)->principal,
+    return parked_desk_replay(call_context(call), call_actor(call),
                               (const Torg__V1__ReplayParkedRequest *)request,
                               (Torg__V1__ReplayParkedResponse *)response, err);
 }
@@ -209,16 +209,16 @@ static int replay_parked(struct call *call, const ProtobufCMessage *request,
 static int drop_parked(struct call *call, const ProtobufCMessage *request,
                        ProtobufCMessage *response, struct err *err)
 {
-    return parked_desk_drop(call_context(call), call_identity(call)->principal,
+    return parked_desk_drop(call_context(call), call_actor(call),
                             (const Torg__V1__DropParkedRequest *)request,
                             (Torg__V1__DropParkedResponse *)response, err);
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "ListParked", .unary = list_parked, .scope = "stages", .flags = RPC_OPERATOR},
-    {.name = "GetParked", .unary = get_parked, .scope = "stages", .flags = RPC_OPERATOR},
-    {.name = "ReplayParked", .unary = replay_parked, .scope = "stages", .flags = RPC_OPERATOR},
-    {.name = "DropParked", .unary = drop_parked, .scope = "stages", .flags = RPC_OPERATOR},
+    {.name = "ListParked", .unary = list_parked, .scope = "pipeline.read"},
+    {.name = "GetParked", .unary = get_parked, .scope = "pipeline.read"},
+    {.name = "ReplayParked", .unary = replay_parked, .scope = "pipeline.control"},
+    {.name = "DropParked", .unary = drop_parked, .scope = "pipeline.control"},
 };
 
 struct rpc_service parked_service(struct parked_desk *desk)

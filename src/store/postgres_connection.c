@@ -293,16 +293,19 @@ enum postgres_commit postgres_commit(struct postgres_connection *connection, str
 
 /* ---- connecting ---- */
 
-int postgres_connect(struct postgres_connection *connection, const char *url,
+int postgres_connect(struct postgres_connection *connection, const char *url, const char *ca,
                      const struct clock *clock, struct err *err)
 {
-    /* The URL may override what stands before it. */
-    const char *const names[] = {
-        "connect_timeout",  "application_name", "keepalives_idle", "keepalives_count",
-        "tcp_user_timeout", "dbname",           "client_encoding", NULL};
+    /* The URL may override what stands before it, and nothing behind it. */
+    const char *const names[] = {"connect_timeout",  "application_name",
+                                 "keepalives_idle",  "keepalives_count",
+                                 "tcp_user_timeout", "dbname",
+                                 "client_encoding",  ca ? "sslmode" : NULL,
+                                 "sslrootcert",      NULL};
     char connect_s[NUMBER_TEXT_SIZE];
     char user_timeout_ms[NUMBER_TEXT_SIZE];
-    const char *const values[] = {connect_s, "torg", "15", "4", user_timeout_ms, url, "UTF8", NULL};
+    const char *const values[] = {connect_s, "torg", "15",          "4", user_timeout_ms,
+                                  url,       "UTF8", "verify-full", ca,  NULL};
     char settings[256];
     PGresult *result;
     int rc = 0;

@@ -41,7 +41,8 @@ struct postgres_tx {
     bool conflict;                          /* a statement met 40001 or 40P01 */
 };
 
-int postgres_connect(struct postgres_connection *connection, const char *url,
+/* ca: the authority that the server's certificate must be of; NULL: as the URL says. */
+int postgres_connect(struct postgres_connection *connection, const char *url, const char *ca,
                      const struct clock *clock, struct err *err);
 void postgres_disconnect(struct postgres_connection *connection);
 

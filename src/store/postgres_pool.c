@@ -15,6 +15,7 @@ enum { POSTGRES_POOL_MAGIC = OBJECT_MAGIC('p', 'g', 'p', 'l') };
 struct postgres_pool {
     uint32_t magic;
     char *url;                  /* owned */
+    char *ca;                   /* owned; NULL: as the URL says */
     struct turnstile turnstile; /* whoever is in has one connection */
     unsigned count_max;
     pthread_mutex_t lock;
@@ -22,13 +23,14 @@ struct postgres_pool {
     unsigned idle_count;
 };
 
-struct postgres_pool *postgres_pool_new(const char *url, unsigned count_max,
+struct postgres_pool *postgres_pool_new(const char *url, const char *ca, unsigned count_max,
                                         const struct clock *clock)
 {
     struct postgres_pool *pool = mem_zero(sizeof(*pool));
 
     object_begin(pool, POSTGRES_POOL_MAGIC);
     pool->url = mem_strdup(url);
+    pool->ca = ca && *ca ? mem_strdup(ca) : NULL;
     pool->idle = mem_array(count_max, sizeof(pool->idle[0]));
     pool->count_max = count_max;
     turnstile_init(&pool->turnstile, count_max, clock);
@@ -54,6 +56,7 @@ void postgres_pool_free(struct postgres_pool *pool)
     turnstile_release(&pool->turnstile);
     free(pool->idle);
     free(pool->url);
+    free(pool->ca);
     object_end(pool, POSTGRES_POOL_MAGIC);
     free(pool);
 }
@@ -83,7 +86,7 @@ int postgres_pool_take(struct postgres_pool *pool, struct postgres_connection **
     if (*connection)
         return 0;
     *connection = mem_zero(sizeof(**connection));
-    rc = postgres_connect(*connection, pool->url, pool->turnstile.clock, err);
+    rc = postgres_connect(*connection, pool->url, pool->ca, pool->turnstile.clock, err);
     if (rc) {
         connection_free(*connection);
         *connection = NULL;

@@ -12,7 +12,7 @@
 
 struct postgres_pool;
 
-struct postgres_pool *postgres_pool_new(const char *url, unsigned count_max,
+struct postgres_pool *postgres_pool_new(const char *url, const char *ca, unsigned count_max,
                                         const struct clock *clock);
 void postgres_pool_free(struct postgres_pool *pool); /* NULL is fine; all are given back */
 

@@ -61,7 +61,9 @@ struct store_options {
     unsigned connection_count; /* readers at a time (SQLite), transactions at a time (PostgreSQL) */
     unsigned wal_page_count;   /* SQLite: 4 KB pages of log that start a checkpoint */
     bool faulty_disk;          /* tests: SQLite's files go through store_fault.h's disk */
-    bool read_committed;       /* bench only: PostgreSQL without serializability, to compare */
+    const char *ca; /* PostgreSQL: its certificate's authority; TLS and verify-full. NULL: the URL's
+                     * word */
+    bool read_committed; /* bench only: PostgreSQL without serializability, to compare */
 };
 
 /* On failure *store is NULL. */

@@ -51,7 +51,7 @@ struct kafka_known_topic {
 
 struct kafka {
     struct topics base;
-    char *brokers;
+    rd_kafka_conf_t *conf;          /* owned: what all handles share */
     pthread_rwlock_t producer_lock; /* read: who sends by it; write: the server, to replace it */
     rd_kafka_t *producer;
     rd_kafka_t *reader;
@@ -79,7 +79,9 @@ int kafka_code(rd_kafka_resp_err_t error);
 int kafka_fail(struct err *err, rd_kafka_resp_err_t error, const char *what);
 
 /* A configuration with what all handles share. */
-rd_kafka_conf_t *kafka_conf(const char *brokers);
+rd_kafka_conf_t *kafka_conf(const struct kafka *kafka);
+/* kafka_security.c; ERR_INVALID: it makes no sense, or the client refuses it. */
+int kafka_secure(rd_kafka_conf_t *conf, const struct topics_security *security, struct err *err);
 /* Sets a property; a refusal is a bug. */
 void kafka_set(rd_kafka_conf_t *conf, const char *name, const char *value);
 void kafka_set_number(rd_kafka_conf_t *conf, const char *name, int64_t value);

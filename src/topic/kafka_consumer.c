@@ -71,7 +71,7 @@ static void rebalance(rd_kafka_t *handle, rd_kafka_resp_err_t event,
 static rd_kafka_conf_t *consumer_conf(struct kafka *kafka, const struct consumer_options *options,
                                       struct kafka_consumer *consumer)
 {
-    rd_kafka_conf_t *conf = kafka_conf(kafka->brokers);
+    rd_kafka_conf_t *conf = kafka_conf(kafka);
     int poll_ms = options->session_ms > SESSION_MS_MIN ? options->session_ms : SESSION_MS_MIN;
     /* A process that is dead or stands still sends no heartbeats and is replaced soon; one that
      * works on what it polled does, and has longer. */

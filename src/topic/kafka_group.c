@@ -39,7 +39,7 @@ static struct kafka_group *choose_group(struct kafka *kafka, const char *name)
 
 static rd_kafka_t *new_asker(struct kafka *kafka, const char *name, struct err *err)
 {
-    rd_kafka_conf_t *conf = kafka_conf(kafka->brokers);
+    rd_kafka_conf_t *conf = kafka_conf(kafka);
 
     kafka_set(conf, "group.id", name);
     kafka_set(conf, "enable.auto.commit", "false");

@@ -32,12 +32,24 @@ struct topics;   /* a broker: the embedded one, or the client of Kafka */
 struct consumer; /* a member of a group */
 struct disk;     /* disk.h */
 
+/* How brokers know us, and we them: Kafka's. All zero: by nothing. Copied. */
+struct topics_security {
+    const char *sasl; /* "PLAIN", "SCRAM-SHA-256", ...; NULL: no sign-in */
+    const char *user;
+    const char *password;
+    bool tls;
+    const char *ca; /* files; NULL or "": none */
+    const char *certificate;
+    const char *key;
+};
+
 struct topics_options {
     const struct clock *clock; /* NULL: the system's; borrowed */
     struct disk *disk;         /* tests: used by file: instead of the directory; borrowed */
     /* Before all names of topics and groups there, so that two installations can share a Kafka;
      * nobody sees it here. NULL or "": none. Copied. */
     const char *prefix;
+    struct topics_security security;
 };
 
 /* options may be NULL. On failure *topics is NULL. ERR_EXISTS: the directory is open already. */

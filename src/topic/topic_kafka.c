@@ -98,7 +98,12 @@ static void log_line(const rd_kafka_t *handle, int level, const char *facility, 
         log_debug("kafka client", LOG_TEXT("facility", facility), LOG_TEXT("text", text));
 }
 
-rd_kafka_conf_t *kafka_conf(const char *brokers)
+rd_kafka_conf_t *kafka_conf(const struct kafka *kafka)
+{
+    return rd_kafka_conf_dup(kafka->conf);
+}
+
+static rd_kafka_conf_t *shared_conf(const char *brokers)
 {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
 
@@ -573,7 +578,7 @@ static void release(struct kafka *kafka)
     pthread_mutex_destroy(&kafka->lock);
     condition_release(&kafka->changed);
     free(kafka->known);
-    free(kafka->brokers);
+    rd_kafka_conf_destroy(kafka->conf);
     free(kafka);
 }
 
@@ -601,9 +606,9 @@ rd_kafka_t *kafka_handle_new(rd_kafka_type_t type, rd_kafka_conf_t *conf, struct
     return handle;
 }
 
-static rd_kafka_conf_t *producer_conf(const char *brokers)
+static rd_kafka_conf_t *producer_conf(const struct kafka *kafka)
 {
-    rd_kafka_conf_t *conf = kafka_conf(brokers);
+    rd_kafka_conf_t *conf = kafka_conf(kafka);
 
     kafka_set(conf, "enable.idempotence", "true");
     kafka_set(conf, "acks", "all");
@@ -623,7 +628,7 @@ static void replace_producer(struct kafka *kafka, const char *reason)
     rd_kafka_t *fresh;
     struct err err;
 
-    fresh = kafka_handle_new(RD_KAFKA_PRODUCER, producer_conf(kafka->brokers), &err);
+    fresh = kafka_handle_new(RD_KAFKA_PRODUCER, producer_conf(kafka), &err);
     if (!fresh) /* the next poll tries again */
         return;
     log_warn("kafka producer is replaced", LOG_TEXT("reason", reason));
@@ -667,9 +672,14 @@ static int kafka_open(const char *place, const struct topics_options *options,
     pthread_rwlock_init(&kafka->producer_lock, NULL);
     pthread_mutex_init(&kafka->lock, NULL);
     condition_init(&kafka->changed, options->clock);
-    kafka->brokers = mem_strdup(place + 2);
-    kafka->producer = kafka_handle_new(RD_KAFKA_PRODUCER, producer_conf(kafka->brokers), err);
-    reader = kafka_conf(kafka->brokers);
+    kafka->conf = shared_conf(place + 2);
+    rc = kafka_secure(kafka->conf, &options->security, err);
+    if (rc) {
+        release(kafka);
+        return rc;
+    }
+    kafka->producer = kafka_handle_new(RD_KAFKA_PRODUCER, producer_conf(kafka), err);
+    reader = kafka_conf(kafka);
     kafka_set(reader, "auto.offset.reset", "error");
     kafka_set(reader, "fetch.wait.max.ms", "100");
     if (kafka->producer)

@@ -37,7 +37,7 @@ void feed_scene_close(struct feed_scene *scene)
 
 struct feed_key key_of(const struct feed_scene *scene, int64_t task_id)
 {
-    return (struct feed_key){scene->seller, scene->feed, task_id};
+    return (struct feed_key){.seller = scene->seller, .feed = scene->feed, .task_id = task_id};
 }
 
 const struct feed_patience *for_ever(void)
@@ -349,7 +349,7 @@ bool judge(struct feed_scene *scene, const char *offer_id, int64_t revision, boo
                           : TORG__V1__MODERATION_OPINION__VERDICT__PASS;
     opinion.reasons = reasons;
     opinion.n_reasons = ban;
-    OK(moderation_apply(&scene->place.offers, &opinion, scene->arena, &answer, &err));
+    OK(moderation_apply(&scene->place.offers, NULL, &opinion, scene->arena, &answer, &err));
     return answer.applied;
 }
 

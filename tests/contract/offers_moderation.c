@@ -85,7 +85,7 @@ static bool give(struct scene *scene, int64_t revision, int verdict, bool *moved
     Torg__V1__GiveOpinionResponse answer = TORG__V1__GIVE_OPINION_RESPONSE__INIT;
     struct err err;
 
-    OK(moderation_apply(&scene->place.offers, &opinion, scene->arena, &answer, &err));
+    OK(moderation_apply(&scene->place.offers, NULL, &opinion, scene->arena, &answer, &err));
     *moved = answer.receipt != NULL;
     return answer.applied;
 }
@@ -252,8 +252,9 @@ static void wrong_opinions_are_told_by_field(void **state)
     opinion.n_reasons = 1;
     offer_id_format(offer_id_make(1), nobody);
     opinion.offer_id = nobody;
-    assert_int_equal(moderation_apply(&scene->place.offers, &opinion, scene->arena, &answer, &err),
-                     ERR_NOT_FOUND);
+    assert_int_equal(
+        moderation_apply(&scene->place.offers, NULL, &opinion, scene->arena, &answer, &err),
+        ERR_NOT_FOUND);
 }
 
 /* --- by the topic --- */
@@ -306,7 +307,7 @@ static int put(struct scene *scene, const char *stage, int64_t expected, const c
     Torg__V1__StageState state = TORG__V1__STAGE_STATE__INIT;
     struct err err;
 
-    return stage_put(&scene->place.offers, scene->id, stage, expected, bytes_of(value),
+    return stage_put(&scene->place.offers, NULL, scene->id, stage, expected, bytes_of(value),
                      scene->arena, &state, &err);
 }
 
@@ -326,8 +327,8 @@ static void a_stage_keeps_its_state_by_compare_and_set(void **state)
     OK(stage_get(&scene->place.offers, scene->id, "spell", scene->arena, &kept, &err));
     assert_int_equal(kept.revision, 2);
     assert_true(bytes_equal_text(bytes_make(kept.value.data, kept.value.len), "two"));
-    assert_int_equal(stage_put(&scene->place.offers, offer_id_make(1), "spell", 0, bytes_of("x"),
-                               scene->arena, &kept, &err),
+    assert_int_equal(stage_put(&scene->place.offers, NULL, offer_id_make(1), "spell", 0,
+                               bytes_of("x"), scene->arena, &kept, &err),
                      ERR_NOT_FOUND);
     check(scene, OFFER_ACTIVE, 1); /* the offer knows nothing of it */
     assert_int_equal(read_integer(scene->place.store, "SELECT COUNT(*) FROM queue"), 1);
@@ -344,11 +345,11 @@ static void names_and_sizes_of_stages_have_limits(void **state)
     assert_int_equal(stage_check_name("", &err), ERR_INVALID);
     assert_int_equal(stage_check_name("a/b", &err), ERR_INVALID);
     assert_int_equal(stage_check_name("Spell", &err), ERR_INVALID);
-    assert_int_equal(stage_put(&scene->place.offers, scene->id, "spell", 0,
+    assert_int_equal(stage_put(&scene->place.offers, NULL, scene->id, "spell", 0,
                                bytes_make(large, sizeof(large)), scene->arena, &kept, &err),
                      ERR_LIMIT);
-    OK(stage_put(&scene->place.offers, scene->id, "spell", 0, bytes_make(large, sizeof(large) - 1),
-                 scene->arena, &kept, &err));
+    OK(stage_put(&scene->place.offers, NULL, scene->id, "spell", 0,
+                 bytes_make(large, sizeof(large) - 1), scene->arena, &kept, &err));
 }
 
 /* --- the list of cases --- */

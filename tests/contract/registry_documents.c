@@ -118,7 +118,7 @@ static int declare(struct registry_place *place, const char *client, int64_t epo
     request.epoch = epoch;
     request.fields = fields;
     request.n_fields = 1;
-    return receiver_declare(&place->receiver, &request, client, &reasons, &schema, err);
+    return receiver_declare(&place->receiver, "tester", &request, client, &reasons, &schema, err);
 }
 
 static void a_declaration_that_is_refused_makes_no_client(void **state)

@@ -301,7 +301,7 @@ class Shop:
     def check_refused(self):
         """No stage refused anything but the records that nobody can read: no document made of an
         offer, no event of a feed."""
-        reader = market.Caller(self.offers_url, self.key("looker", "stages"))
+        reader = market.Caller(self.offers_url, self.key("looker", "pipeline.read"))
         records = reader.ok("ParkedService/ListParked", {"limit": 500}).get("records", [])
         tap.equal([one for one in records if not one["reason"].startswith(UNREADABLE)], [])
         tap.comment(f"{len(records)} unreadable records are kept")

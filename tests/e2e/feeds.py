@@ -35,7 +35,7 @@ class Shop(Place):
         tap.equal(self.torg("catalog", "apply", "catalog.json").returncode, 0)
         self.alice = self.key("alice", "--seller", "alice")
         self.bob = self.key("bob", "--seller", "bob")
-        self.service = self.key("service")
+        self.service = self.key("service", scopes=("offers.read", "offers.write", "sellers.act"))
         return self
 
     def key(self, name, *words, scopes=("offers.read", "offers.write")):

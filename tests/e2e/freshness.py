@@ -227,7 +227,7 @@ def a_trace_shows_all_stages_with_times():
         typo = receipt["id"][:-1] + str((int(receipt["id"][-1]) + 1) % 10)
         tap.contains(market.torg("trace", typo).stderr, "id: ")
         tap.equal(market.trace(check_digit("1000-0000-0000-000"))[0], 4)
-        bound = market.key("bound", "--client", "shop", scopes=("stages",))
+        bound = market.key("bound", "--client", "shop", scopes=("pipeline.read",))
         market.refused("permission_denied", "InspectService/TraceOffer", {"id": receipt["id"]},
                        bound)
 

@@ -27,6 +27,7 @@ CALLERS = {
     "searcher": (("search",), ""),
     "moderator": (("moderation",), ""),
     "stage": (("stages",), ""),
+    "looker": (("pipeline.read",), ""),
     "operator": (("epochs",), ""),
     "admin": (("admin",), ""),
 }
@@ -80,9 +81,9 @@ CASES = {
     "StageService/PutStageState": (lambda at: {"offerId": at.offer, "stage": f"s{at.next()}",
                                                "value": "AA=="}, answers(stage=OK)),
     "CountersService/VerifyCounters": (lambda at: {}, answers(admin=OK)),
-    # A key for states of stages looks at epochs, and changes none.
-    "EpochService/GetEpochs": (lambda at: NO_CLIENT, answers(stage=MISSING)),
-    "EpochService/PlanEpoch": (lambda at: NO_CLIENT, answers(stage=MISSING)),
+    # Who looks at the pipeline looks at epochs, and changes none; states of stages are another thing.
+    "EpochService/GetEpochs": (lambda at: NO_CLIENT, answers(looker=MISSING)),
+    "EpochService/PlanEpoch": (lambda at: NO_CLIENT, answers(looker=MISSING)),
     "EpochService/StartEpoch": (lambda at: NO_CLIENT, answers(operator=MISSING)),
     "EpochService/SwitchEpoch": (lambda at: {**NO_CLIENT, "epoch": 2}, answers(operator=MISSING)),
     "EpochService/RollbackEpoch": (lambda at: NO_CLIENT, answers(operator=MISSING)),

@@ -277,7 +277,7 @@ def a_kafka_that_stands_still_again_and_again_ends_nobody():
             SixProcesses(servers["postgres"], servers["kafka"].address,
                          servers["zookeeper"].address) as site:
         shop = Shop(site)
-        key = shop.make_key("console", "--scope", "stages")
+        key = shop.make_key("console", "--scope", "pipeline.read")
         consoles = [Console(shop.at("offers"), key) for _ in range(3)]
         for console in consoles:
             console.start()

@@ -263,7 +263,8 @@ def parked_records_are_for_operators():
         place.start()
         for name, bound, status in (("other", ("--client", "shop"), 403),
                                     ("own", ("--client", "offers"), 403), ("all", (), 200)):
-            key = place.torg("key", "create", name, *bound, "--scope", "stages").stdout.strip()
+            key = place.torg("key", "create", name, *bound, "--scope",
+                             "pipeline.read", "--scope", "pipeline.control").stdout.strip()
             for method in ("ListParked", "ReplayParked"):
                 told, answer = place.call(f"ParkedService/{method}", {"all": True}
                                           if method == "ReplayParked" else {}, key)

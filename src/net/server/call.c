@@ -17,6 +17,7 @@
 #include "codec/message.h"
 #include "net/local_call.h"
 #include "net/server/connection.h"
+#include "net/server/recheck.h"
 #include "net/server/server_parts.h"
 #include "net/server/unsent.h"
 
@@ -43,6 +44,7 @@ static struct call *fresh_call(struct loop *loop)
     buf_init(&call->out, NET_REPLY_SIZE_MAX);
     buf_init(&call->message, NET_REPLY_SIZE_MAX);
     call->timer.fire = call_expire;
+    call->recheck.fire = recheck_fire;
     call->task.run = call_settle;
     return call;
 }
@@ -70,7 +72,7 @@ static void clear(struct call *call)
     call->header_count = 0;
     call->head_size = 0;
     call->verb = call->path = call->query = call->content_type = BYTES_EMPTY;
-    call->authorization = call->timeout = BYTES_EMPTY;
+    call->timeout = BYTES_EMPTY;
     call->route = NULL;
     call->folder = NULL;
     call->rest = NULL;
@@ -80,8 +82,10 @@ static void clear(struct call *call)
     call->answer_size = call->unsent_size = 0;
     call->channel = NULL;
     call->violations = violations_in(call->arena);
-    call->identity.principal[0] = call->identity.seller[0] = 0;
+    call->identity.principal[0] = call->identity.key[0] = call->identity.seller[0] = 0;
     call->identity.client[0] = call->identity.scopes[0] = 0;
+    call->credential = (struct credential){BYTES_EMPTY, BYTES_EMPTY};
+    call->two_credentials = false;
     call->request_id[0] = 0;
     call->reply.http_status = 0;
     call->reply.status = 0;
@@ -164,6 +168,7 @@ void call_free(struct call *call)
     loop->call_count--;
     timer_clear(&loop->reactor, &call->timer);
     reply_end_put_off(call);
+    recheck_end(call);
     if (call->charged_size)
         atomic_fetch_sub(&loop->server->body_size, call->charged_size);
     call->charged_size = 0;
@@ -196,6 +201,7 @@ void call_drop(struct call *call)
     object_check(call, CALL_MAGIC);
     unlink_call(call);
     timer_clear(&call->loop->reactor, &call->timer);
+    recheck_end(call);
     if (call->running)
         call_cancel(call, ERR_CANCELLED); /* freed by call_settle when the handler returns */
     else
@@ -292,6 +298,14 @@ const struct identity *call_identity(const struct call *call)
 {
     object_check(call, CALL_MAGIC);
     return &call->identity;
+}
+
+const char *call_actor(struct call *call)
+{
+    object_check(call, CALL_MAGIC);
+    return *call->identity.key
+               ? arena_printf(call->arena, "%s#%s", call->identity.principal, call->identity.key)
+               : call->identity.principal;
 }
 
 const char *call_request_id(const struct call *call)

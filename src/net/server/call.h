@@ -67,9 +67,10 @@ enum { CALL_MAGIC = OBJECT_MAGIC('c', 'a', 'l', 'l') };
 
 struct call {
     uint32_t magic;
-    struct errand task; /* in its reactor's mailbox */
-    struct job job;     /* in a pool's queue */
-    struct timer timer; /* the deadline */
+    struct errand task;   /* in its reactor's mailbox */
+    struct job job;       /* in a pool's queue */
+    struct timer timer;   /* the deadline */
+    struct timer recheck; /* a stream's key */
     struct call *next;
     struct call *previous;
     struct loop *loop;
@@ -86,13 +87,14 @@ struct call {
     bool is_get;         /* the address is the request, and is in `body`; what is sent is ignored */
     struct bytes origin; /* the page's, that may read the answer; of the server: cors.h */
     bool accepts_gzip;
-    bool packed;         /* the body, or each gRPC message so marked, is gzip */
-    bool refused;        /* body bytes are ignored */
-    bool held;           /* HTTP/2: the reply waits for the end of a request it does not need */
-    bool too_large;      /* the head passed a limit */
-    bool keyless;        /* a stream of nobody we know: few at once, and not for ever */
-    bool dropped;        /* by its pool, in favour of others */
-    const char *put_off; /* refused with this text when the timer fires; NULL: not so */
+    bool packed;          /* the body, or each gRPC message so marked, is gzip */
+    bool refused;         /* body bytes are ignored */
+    bool held;            /* HTTP/2: the reply waits for the end of a request it does not need */
+    bool too_large;       /* the head passed a limit */
+    bool two_credentials; /* a header that says who is calling came twice */
+    bool keyless;         /* a stream of nobody we know: few at once, and not for ever */
+    bool dropped;         /* by its pool, in favour of others */
+    const char *put_off;  /* refused with this text when the timer fires; NULL: not so */
     unsigned retry_after_s;
     struct peer_address peer; /* whom it is from */
     struct call_rate rate;
@@ -116,7 +118,7 @@ struct call {
     struct bytes path;
     struct bytes query; /* behind the path's '?' */
     struct bytes content_type;
-    struct bytes authorization;
+    struct credential credential;
     struct bytes timeout;
     bool timeout_is_ms; /* Connect's header, not gRPC's */
     struct route *route;

@@ -66,7 +66,7 @@ static void adopt(struct errand *task)
     loop->connections = connection;
     gauge_add(server->metrics.connections, 1);
     connection->active_us = loop->reactor.now_us;
-    if (server->tls && !connection->is_operator)
+    if (server->tls && (!connection->is_operator || server->tls_operators))
         connection->tls = tls_open(server->tls, connection->watch.fd);
     else
         connection->handshaken = true;

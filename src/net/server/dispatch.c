@@ -40,6 +40,13 @@ static void keep_request_id(struct call *call, struct bytes value)
     call->request_id[value.size] = 0;
 }
 
+/* Of two, one before us may have looked at the other. */
+static void keep_credential(struct call *call, struct bytes *kept, struct bytes value)
+{
+    call->two_credentials = call->two_credentials || kept->data;
+    *kept = value.data ? value : bytes_make("", 0);
+}
+
 /* Headers that mean something to us; found by size first, most are none of them. */
 static void notice(struct call *call, struct bytes name, struct bytes value)
 {
@@ -60,9 +67,13 @@ static void notice(struct call *call, struct bytes name, struct bytes value)
         else if (bytes_equal_text(name, "x-request-id"))
             keep_request_id(call, value);
         break;
+    case 11:
+        if (bytes_equal_text(name, "torg-seller"))
+            keep_credential(call, &call->credential.seller, value);
+        break;
     case 13:
         if (bytes_equal_text(name, "authorization"))
-            call->authorization = value;
+            keep_credential(call, &call->credential.authorization, value);
         break;
     case 18:
         if (bytes_equal_text(name, "connect-timeout-ms")) {
@@ -148,6 +159,16 @@ static bool set_deadline(struct call *call)
     return true;
 }
 
+/* A key that is bound to somebody reaches what keeps to him, whatever its scopes: a method has to
+ * say that it does. */
+static bool keeps_within(const struct identity *identity, unsigned flags)
+{
+    if (!*identity->seller && !*identity->client)
+        return true;
+    return (*identity->seller && flags & RPC_OF_SELLER) ||
+           (*identity->client && flags & RPC_OF_CLIENT);
+}
+
 static bool admit(struct call *call)
 {
     const struct rpc_method *method = call->route->method;
@@ -158,13 +179,17 @@ static bool admit(struct call *call)
 
     if (!authenticator)
         return true;
-    if (call->authorization.size) {
-        rc = authenticator->authenticate(authenticator, call->authorization, &call->identity, &err);
+    if (call->credential.authorization.size) {
+        rc = authenticator->authenticate(authenticator, &call->credential, &call->identity, &err);
         if (rc) {
             if (admit_fault(call))
                 call_refuse(call, 0, rc, "%s", err.text);
             return false;
         }
+    } else if (call->credential.seller.size) {
+        call_refuse(call, 0, ERR_UNAUTHENTICATED,
+                    "Torg-Seller needs a key: send 'Authorization: Bearer KEY' with it");
+        return false;
     } else if (peer_name[0]) {
         snprintf(call->identity.principal, sizeof(call->identity.principal), "%s", peer_name);
     }
@@ -180,7 +205,7 @@ static bool admit(struct call *call)
                     method->scope);
         return false;
     }
-    if (method->flags & RPC_OPERATOR && (*call->identity.client || *call->identity.seller)) {
+    if (!keeps_within(&call->identity, method->flags)) {
         call_refuse(call, 0, ERR_DENIED, "the key is bound to %s: this call is for operators",
                     *call->identity.client ? call->identity.client : call->identity.seller);
         return false;
@@ -200,6 +225,10 @@ static void put_page_rules(struct call *call)
                           "form-action 'self'; frame-ancestors 'none'"));
     reply_header(call, "x-content-type-options", bytes_of("nosniff"));
     reply_header(call, "referrer-policy", bytes_of("no-referrer"));
+    /* A page that opened ours, or was opened by it, has no hold of it: it may have a key. */
+    reply_header(call, "cross-origin-opener-policy", bytes_of("same-origin"));
+    if (call->connection->tls) /* a year: also those who type the address get TLS from now on */
+        reply_header(call, "strict-transport-security", bytes_of("max-age=31536000"));
 }
 
 static void serve_file(struct call *call, const struct site_file *file)
@@ -418,6 +447,12 @@ void call_begin(struct call *call)
         format_find(call);
         call_refuse(call, 431, ERR_LIMIT, "the head has more than %d bytes or %d headers",
                     NET_HEAD_SIZE_MAX, NET_HEADER_COUNT_MAX);
+        return;
+    }
+    if (call->two_credentials) {
+        format_find(call);
+        call_refuse(call, 400, ERR_INVALID,
+                    "Authorization and Torg-Seller are sent once: the head has one of them twice");
         return;
     }
     if (call->connection->is_operator) {

@@ -298,7 +298,8 @@ static void renew_arena(struct call *call)
     move(call->reply.trailers, call->reply.trailer_count, arena);
     call->header_count = 0;
     call->verb = call->path = call->query = call->content_type = BYTES_EMPTY;
-    call->authorization = call->timeout = BYTES_EMPTY;
+    call->credential = (struct credential){BYTES_EMPTY, BYTES_EMPTY};
+    call->timeout = BYTES_EMPTY;
     call->violations = violations_in(arena);
     call->rest = NULL;
     arena_free(call->arena);

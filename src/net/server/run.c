@@ -5,6 +5,7 @@
  * run_unary, run_job and run_stream run where the method's flags say; the rest on the reactor.
  */
 #include <assert.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/endian.h"
@@ -17,6 +18,7 @@
 #include "net/server/admit.h"
 #include "net/server/call.h"
 #include "net/server/connection.h"
+#include "net/server/recheck.h"
 #include "net/server/resources.h"
 #include "net/server/server_parts.h"
 #include "net/server/unsent.h"
@@ -58,11 +60,38 @@ static int decode(struct call *call, ProtobufCMessage **request, struct err *err
     return message_decode(bytes, call->route->input, call->arena, request, err);
 }
 
-static void tell_failure(const struct call *call, int rc, const struct err *err)
+/* Texts of backends name hosts and files. */
+static bool names_backend(const char *text)
 {
-    if (rc == ERR_INTERNAL || rc == ERR_CORRUPT)
-        log_error("call failed", LOG_BYTES("method", call->route->path),
-                  LOG_TEXT("error", err->text));
+    static const char *const backends[] = {"postgres", "sqlite", "Kafka", "ZooKeeper"};
+
+    for (size_t i = 0; i < ARRAY_COUNT(backends); i++)
+        if (strcasestr(text, backends[i]))
+            return true;
+    return false;
+}
+
+static bool is_of_operator(const struct call *call)
+{
+    const struct identity *identity = &call->identity;
+
+    return !*identity->seller && !*identity->client && identity_has_scope(identity, "admin");
+}
+
+/* What went wrong inside is for the log and for operators; others are told where to look it up. */
+static void tell_failure(const struct call *call, int rc, struct err *err)
+{
+    bool is_away = rc == ERR_UNAVAILABLE && names_backend(err->text);
+
+    if (rc != ERR_INTERNAL && rc != ERR_CORRUPT && !is_away)
+        return;
+    log_error("call failed", LOG_BYTES("method", call->route->path), LOG_TEXT("error", err->text));
+    if (is_of_operator(call))
+        return;
+    if (is_away)
+        err_set(err, rc, "this cannot be done now: try again later (request %s)", call->request_id);
+    else
+        err_set(err, rc, "something is wrong here: our log has it as request %s", call->request_id);
 }
 
 /* The client's time is up, or that of a stream without a key, which may begin again at once. */
@@ -178,6 +207,7 @@ static void run_stream(struct job *job)
     if (!call->result)
         call->result = call->route->method->stream(call, &call->err);
     call->result = name_deadline(call, call->result, &call->err);
+    call->result = recheck_name(call, call->result, &call->err);
     tell_failure(call, call->result, &call->err);
     call->cpu_us = clock_thread_us() - begun_us;
     log_set_request(NULL);
@@ -242,8 +272,10 @@ void call_run_stream(struct call *call)
     connection->stream_count++;
     assert(connection->stream_count <= NET_STREAM_THREAD_CONNECTION_MAX);
     if (!workers_submit(call->keyless ? server->anonymous_workers : server->stream_workers,
-                        &call->job))
+                        &call->job)) {
+        recheck_begin(call);
         return;
+    }
     call->running = false;
     atomic_fetch_sub(&call->loop->running_count, 1);
     reply_overload(call, call->keyless

@@ -141,6 +141,7 @@ int server_new(const struct server_options *options, struct server **result, str
     server->clock = clock_or_system(options->clock);
     server->limits = choose_limits(options);
     server->authenticator = options->authenticator;
+    server->tls_operators = options->tls_operators;
     server->listener.watch.fd = server->operator_listener.watch.fd = -1;
     pthread_mutex_init(&server->unready_lock, NULL);
     make_metrics(&server->metrics);
@@ -320,8 +321,27 @@ static int start_loops(struct server *server, struct err *err)
     return rc ? rc : watchdog_start(&options, &server->watchdog, err);
 }
 
+static void keep_certificates(struct task *task, void *arg)
+{
+    struct server *server = arg;
+    struct err err;
+    bool is_news;
+
+    while (task_pause(task, (int64_t)NET_TLS_LOOK_MS * MS_US)) {
+        int rc = tls_context_refresh(server->tls, &is_news, &err);
+
+        if (rc > 0)
+            log_info("the TLS certificate was read again");
+        else if (rc && is_news)
+            log_error("the TLS certificate has changed, and cannot be used: the old one stays",
+                      LOG_TEXT("error", err.text));
+    }
+}
+
 int server_start(struct server *server, struct err *err)
 {
+    const struct task_options keeper = {
+        .name = "certificates", .run = keep_certificates, .arg = server, .clock = server->clock};
     int rc;
 
     object_check(server, SERVER_MAGIC);
@@ -333,6 +353,8 @@ int server_start(struct server *server, struct err *err)
         rc = listener_watch(&server->listener, err);
     if (!rc && server->operator_listener.watch.fd >= 0)
         rc = listener_watch(&server->operator_listener, err);
+    if (!rc && server->tls)
+        rc = task_start(&server->tls_keeper, &keeper, err);
     return rc ? rc : start_loops(server, err);
 }
 
@@ -485,6 +507,7 @@ void server_free(struct server *server)
         return;
     object_check(server, SERVER_MAGIC);
     server_drain(server, 0);
+    task_stop(&server->tls_keeper);
     watchdog_stop(server->watchdog);
     workers_free(server->stream_workers); /* cancelled handlers return and are waited for */
     workers_free(server->anonymous_workers);

@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/metrics.h"
 #include "base/object.h"
+#include "base/task.h"
 #include "base/workers.h"
 #include "net/server/cors.h"
 #include "net/server/folder.h"
@@ -107,6 +108,8 @@ struct server {
     struct server_limits limits;
     struct authenticator *authenticator; /* borrowed */
     struct tls_context *tls;
+    bool tls_operators;
+    struct task tls_keeper; /* reads certificates again */
     struct router router;
     struct site site;
     struct gets gets;

@@ -5,17 +5,34 @@
 #include <limits.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "base/object.h"
 
 enum { TLS_CONTEXT_MAGIC = OBJECT_MAGIC('t', 'l', 's', 'c') };
 
+enum { FILE_CERTIFICATE, FILE_KEY, FILE_CLIENT_CA, FILE_COUNT };
+
+/* What tells one content of a file from another. */
+struct stamp {
+    struct timespec changed;
+    off_t size;
+    ino_t inode;
+};
+
 struct tls_context {
     uint32_t magic;
-    SSL_CTX *ctx; /* owned */
+    pthread_mutex_t lock;
+    SSL_CTX *ctx; /* owned; guarded by lock: connections take it, a refresh replaces it */
+
+    char *files[FILE_COUNT]; /* owned; NULL: not used */
+    bool client_required;
+    struct stamp stamps[FILE_COUNT]; /* when ctx was read; whoever refreshes is one thread */
+    struct stamp failed[FILE_COUNT]; /* of the failure that was told last */
 };
 
 static const unsigned char session_context[] = "torg";
@@ -66,15 +83,35 @@ static int ask_for_certificates(SSL_CTX *ctx, const char *client_ca, bool requir
     return 0;
 }
 
-int tls_context_new(const char *certificate, const char *key, const char *client_ca,
-                    bool client_required, struct tls_context **context, struct err *err)
+static int load_files(SSL_CTX *ctx, const struct tls_context *context, struct err *err)
+{
+    const char *certificate = context->files[FILE_CERTIFICATE];
+    const char *key = context->files[FILE_KEY] ? context->files[FILE_KEY] : certificate;
+
+    if (SSL_CTX_use_certificate_chain_file(ctx, certificate) != 1)
+        return ssl_err(err, "cannot load the TLS certificate", certificate);
+    if (SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) != 1)
+        return ssl_err(err, "cannot load the TLS key", key);
+    if (SSL_CTX_check_private_key(ctx) != 1)
+        return ssl_err(err, "the TLS key does not belong to the certificate", certificate);
+    if (context->files[FILE_CLIENT_CA])
+        return ask_for_certificates(ctx, context->files[FILE_CLIENT_CA], context->client_required,
+                                    err);
+    return 0;
+}
+
+/* TLS 1.3 has no others. */
+static const char ciphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL";
+
+static int make_ctx(const struct tls_context *context, SSL_CTX **made, struct err *err)
 {
     SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
-    int rc = 0;
+    int rc;
 
-    *context = NULL;
-    if (!ctx)
+    if (!ctx || !SSL_CTX_set_cipher_list(ctx, ciphers)) {
+        SSL_CTX_free(ctx);
         return err_set(err, ERR_UNAVAILABLE, "OpenSSL cannot make a server context");
+    }
     SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
     SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
                                  SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_IGNORE_UNEXPECTED_EOF);
@@ -82,22 +119,82 @@ int tls_context_new(const char *certificate, const char *key, const char *client
                               SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_session_id_context(ctx, session_context, sizeof(session_context) - 1);
     SSL_CTX_set_alpn_select_cb(ctx, choose_protocol, NULL);
-    if (SSL_CTX_use_certificate_chain_file(ctx, certificate) != 1)
-        rc = ssl_err(err, "cannot load the TLS certificate", certificate);
-    else if (SSL_CTX_use_PrivateKey_file(ctx, key ? key : certificate, SSL_FILETYPE_PEM) != 1)
-        rc = ssl_err(err, "cannot load the TLS key", key ? key : certificate);
-    else if (SSL_CTX_check_private_key(ctx) != 1)
-        rc = ssl_err(err, "the TLS key does not belong to the certificate", certificate);
-    else if (client_ca)
-        rc = ask_for_certificates(ctx, client_ca, client_required, err);
-    if (rc) {
+    rc = load_files(ctx, context, err);
+    if (rc)
         SSL_CTX_free(ctx);
+    else
+        *made = ctx;
+    return rc;
+}
+
+static void look_at_files(const struct tls_context *context, struct stamp stamps[FILE_COUNT])
+{
+    memset(stamps, 0, FILE_COUNT * sizeof(stamps[0]));
+    for (int i = 0; i < FILE_COUNT; i++) {
+        struct stat file;
+
+        if (context->files[i] && !stat(context->files[i], &file))
+            stamps[i] = (struct stamp){file.st_mtim, file.st_size, file.st_ino};
+    }
+}
+
+static bool stamps_equal(const struct stamp a[FILE_COUNT], const struct stamp b[FILE_COUNT])
+{
+    for (int i = 0; i < FILE_COUNT; i++)
+        if (a[i].changed.tv_sec != b[i].changed.tv_sec ||
+            a[i].changed.tv_nsec != b[i].changed.tv_nsec || a[i].size != b[i].size ||
+            a[i].inode != b[i].inode)
+            return false;
+    return true;
+}
+
+int tls_context_new(const char *certificate, const char *key, const char *client_ca,
+                    bool client_required, struct tls_context **context, struct err *err)
+{
+    struct tls_context *made = mem_zero(sizeof(*made));
+    int rc;
+
+    object_begin(made, TLS_CONTEXT_MAGIC);
+    *context = NULL;
+    pthread_mutex_init(&made->lock, NULL);
+    made->files[FILE_CERTIFICATE] = mem_strdup(certificate);
+    made->files[FILE_KEY] = key ? mem_strdup(key) : NULL;
+    made->files[FILE_CLIENT_CA] = client_ca ? mem_strdup(client_ca) : NULL;
+    made->client_required = client_required;
+    look_at_files(made, made->stamps);
+    rc = make_ctx(made, &made->ctx, err);
+    if (rc)
+        tls_context_free(made);
+    else
+        *context = made;
+    return rc;
+}
+
+int tls_context_refresh(struct tls_context *context, bool *is_news, struct err *err)
+{
+    struct stamp stamps[FILE_COUNT];
+    SSL_CTX *fresh;
+    SSL_CTX *old;
+    int rc;
+
+    object_check(context, TLS_CONTEXT_MAGIC);
+    *is_news = false;
+    look_at_files(context, stamps);
+    if (stamps_equal(stamps, context->stamps))
+        return 0;
+    rc = make_ctx(context, &fresh, err);
+    *is_news = !stamps_equal(stamps, context->failed);
+    if (rc) { /* half of a change, perhaps: the rest will come */
+        memcpy(context->failed, stamps, sizeof(stamps));
         return rc;
     }
-    *context = mem_zero(sizeof(**context));
-    object_begin(*context, TLS_CONTEXT_MAGIC);
-    (*context)->ctx = ctx;
-    return 0;
+    memcpy(context->stamps, stamps, sizeof(stamps));
+    pthread_mutex_lock(&context->lock);
+    old = context->ctx;
+    context->ctx = fresh;
+    pthread_mutex_unlock(&context->lock);
+    SSL_CTX_free(old); /* its connections hold it as long as they need it */
+    return 1;
 }
 
 void tls_context_free(struct tls_context *context)
@@ -106,15 +203,21 @@ void tls_context_free(struct tls_context *context)
         return;
     object_check(context, TLS_CONTEXT_MAGIC);
     SSL_CTX_free(context->ctx);
+    for (int i = 0; i < FILE_COUNT; i++)
+        free(context->files[i]);
+    pthread_mutex_destroy(&context->lock);
     object_end(context, TLS_CONTEXT_MAGIC);
     free(context);
 }
 
 struct ssl_st *tls_open(struct tls_context *context, int fd)
 {
-    SSL *tls = SSL_new(context->ctx);
+    SSL *tls;
 
     object_check(context, TLS_CONTEXT_MAGIC);
+    pthread_mutex_lock(&context->lock);
+    tls = SSL_new(context->ctx);
+    pthread_mutex_unlock(&context->lock);
     if (!tls || !SSL_set_fd(tls, fd))
         abort(); /* out of memory */
     SSL_set_accept_state(tls);

@@ -31,8 +31,8 @@ static int start_epoch(struct call *call, const ProtobufCMessage *message, Proto
     int rc = caller_client(call, request->client, &client, err);
 
     if (!rc)
-        rc = epoch_desk_start(call_context(call), client, call_identity(call)->principal, request,
-                              &reasons, (Torg__V1__EpochStatus *)answer, err);
+        rc = epoch_desk_start(call_context(call), client, call_actor(call), request, &reasons,
+                              (Torg__V1__EpochStatus *)answer, err);
     if (rc)
         call_violations(call, &reasons);
     return rc;
@@ -58,8 +58,8 @@ static int switch_epoch(struct call *call, const ProtobufCMessage *message,
     int rc = caller_client(call, request->client, &client, err);
 
     return rc ? rc
-              : epoch_desk_switch(call_context(call), client, call_identity(call)->principal,
-                                  request, call_arena(call), (Torg__V1__EpochStatus *)answer, err);
+              : epoch_desk_switch(call_context(call), client, call_actor(call), request,
+                                  call_arena(call), (Torg__V1__EpochStatus *)answer, err);
 }
 
 static int rollback_epoch(struct call *call, const ProtobufCMessage *message,
@@ -70,9 +70,8 @@ static int rollback_epoch(struct call *call, const ProtobufCMessage *message,
     int rc = caller_client(call, request->client, &client, err);
 
     return rc ? rc
-              : epoch_desk_rollback(call_context(call), client, call_identity(call)->principal,
-                                    request, call_arena(call), (Torg__V1__EpochStatus *)answer,
-                                    err);
+              : epoch_desk_rollback(call_context(call), client, call_actor(call), request,
+                                    call_arena(call), (Torg__V1__EpochStatus *)answer, err);
 }
 
 static int abandon_epoch(struct call *call, const ProtobufCMessage *message,
@@ -83,18 +82,18 @@ static int abandon_epoch(struct call *call, const ProtobufCMessage *message,
     int rc = caller_client(call, request->client, &client, err);
 
     return rc ? rc
-              : epoch_desk_abandon(call_context(call), client, call_identity(call)->principal,
-                                   request, call_arena(call), (Torg__V1__EpochStatus *)answer, err);
+              : epoch_desk_abandon(call_context(call), client, call_actor(call), request,
+                                   call_arena(call), (Torg__V1__EpochStatus *)answer, err);
 }
 
 /* Who keeps states of stages, or looks at queues, may look at epochs too, and change none. */
 static const struct rpc_method methods[] = {
-    {.name = "PlanEpoch", .unary = plan_epoch, .scope = "stages"},
-    {.name = "StartEpoch", .unary = start_epoch, .scope = "epochs"},
-    {.name = "GetEpochs", .unary = get_epochs, .scope = "stages"},
-    {.name = "SwitchEpoch", .unary = switch_epoch, .scope = "epochs"},
-    {.name = "RollbackEpoch", .unary = rollback_epoch, .scope = "epochs"},
-    {.name = "AbandonEpoch", .unary = abandon_epoch, .scope = "epochs"},
+    {.name = "PlanEpoch", .unary = plan_epoch, .scope = "pipeline.read", .flags = RPC_OF_CLIENT},
+    {.name = "StartEpoch", .unary = start_epoch, .scope = "epochs", .flags = RPC_OF_CLIENT},
+    {.name = "GetEpochs", .unary = get_epochs, .scope = "pipeline.read", .flags = RPC_OF_CLIENT},
+    {.name = "SwitchEpoch", .unary = switch_epoch, .scope = "epochs", .flags = RPC_OF_CLIENT},
+    {.name = "RollbackEpoch", .unary = rollback_epoch, .scope = "epochs", .flags = RPC_OF_CLIENT},
+    {.name = "AbandonEpoch", .unary = abandon_epoch, .scope = "epochs", .flags = RPC_OF_CLIENT},
 };
 
 struct rpc_service epoch_service(struct epoch_desk *desk)

@@ -26,7 +26,7 @@ static int declare_schema(struct call *call, const ProtobufCMessage *message,
     int rc = caller_writes(call, request->client, &client, err);
 
     if (!rc)
-        rc = receiver_declare(call_context(call), request, client, &reasons,
+        rc = receiver_declare(call_context(call), call_actor(call), request, client, &reasons,
                               (Torg__V1__Schema *)answer, err);
     if (rc)
         call_violations(call, &reasons);
@@ -34,8 +34,11 @@ static int declare_schema(struct call *call, const ProtobufCMessage *message,
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "GetSchema", .unary = get_schema, .scope = "documents"},
-    {.name = "DeclareSchema", .unary = declare_schema, .scope = "documents"},
+    {.name = "GetSchema", .unary = get_schema, .scope = "documents", .flags = RPC_OF_CLIENT},
+    {.name = "DeclareSchema",
+     .unary = declare_schema,
+     .scope = "documents",
+     .flags = RPC_OF_CLIENT},
 };
 
 struct rpc_service schema_service(struct receiver *receiver)

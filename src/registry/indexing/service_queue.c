@@ -51,8 +51,8 @@ static int replay_failed(struct call *call, const ProtobufCMessage *message,
     int rc = caller_client(call, request->client, &client, err);
 
     return rc ? rc
-              : queue_desk_replay(call_context(call), client, call_identity(call)->principal,
-                                  request, &((Torg__V1__ReplayFailedResponse *)answer)->count, err);
+              : queue_desk_replay(call_context(call), client, call_actor(call), request,
+                                  &((Torg__V1__ReplayFailedResponse *)answer)->count, err);
 }
 
 static int drop_failed(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
@@ -63,17 +63,22 @@ static int drop_failed(struct call *call, const ProtobufCMessage *message, Proto
     int rc = caller_client(call, request->client, &client, err);
 
     return rc ? rc
-              : queue_desk_drop(call_context(call), client, call_identity(call)->principal,
-                                request->pk, call_arena(call), (Torg__V1__FailedDocument *)answer,
-                                err);
+              : queue_desk_drop(call_context(call), client, call_actor(call), request->pk,
+                                call_arena(call), (Torg__V1__FailedDocument *)answer, err);
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "ListLanes", .unary = list_lanes, .scope = "stages"},
-    {.name = "ListFailed", .unary = list_failed, .scope = "stages"},
-    {.name = "GetFailed", .unary = get_failed, .scope = "stages"},
-    {.name = "ReplayFailed", .unary = replay_failed, .scope = "stages"},
-    {.name = "DropFailed", .unary = drop_failed, .scope = "stages"},
+    {.name = "ListLanes", .unary = list_lanes, .scope = "pipeline.read", .flags = RPC_OF_CLIENT},
+    {.name = "ListFailed", .unary = list_failed, .scope = "pipeline.read", .flags = RPC_OF_CLIENT},
+    {.name = "GetFailed", .unary = get_failed, .scope = "pipeline.read", .flags = RPC_OF_CLIENT},
+    {.name = "ReplayFailed",
+     .unary = replay_failed,
+     .scope = "pipeline.control",
+     .flags = RPC_OF_CLIENT},
+    {.name = "DropFailed",
+     .unary = drop_failed,
+     .scope = "pipeline.control",
+     .flags = RPC_OF_CLIENT},
 };
 
 struct rpc_service queue_service(struct queue_desk *desk)

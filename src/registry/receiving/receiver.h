@@ -56,8 +56,8 @@ int receiver_get(const struct receiver *receiver, const char *client, const char
 int receiver_schema(const struct receiver *receiver, const char *client, int64_t epoch,
                     struct arena *arena, Torg__V1__Schema *schema, struct err *err);
 /* Adds fields, all or none; reasons tell what is wrong with ERR_INVALID. */
-int receiver_declare(const struct receiver *receiver, const Torg__V1__DeclareSchemaRequest *request,
-                     const char *client, struct violations *reasons, Torg__V1__Schema *schema,
-                     struct err *err);
+int receiver_declare(const struct receiver *receiver, const char *actor,
+                     const Torg__V1__DeclareSchemaRequest *request, const char *client,
+                     struct violations *reasons, Torg__V1__Schema *schema, struct err *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "access/audit.h"
 #include "codec/message.h"
 #include "registry/bounds.h"
 #include "registry/receiving/accept.h"
@@ -70,10 +71,24 @@ int receiver_schema(const struct receiver *receiver, const char *client, int64_t
 }
 
 struct declaring {
+    const struct receiver *receiver;
+    const char *actor; /* for the audit log */
     const struct client_view *client;
     const struct new_fields *fields;
     struct arena *arena;
 };
+
+static int audit_schema(struct store_tx *tx, const struct declaring *declaring, struct err *err)
+{
+    const struct audit_entry entry = {
+        .at_us = clock_wall_us(declaring->receiver->clock),
+        .principal = declaring->actor,
+        .action = "schema.declare",
+        .target = declaring->client->name,
+        .detail = arena_printf(declaring->arena, "%u new fields", declaring->fields->count)};
+
+    return audit_add(tx, &entry, err);
+}
 
 static int grow(struct store_tx *tx, void *arg, struct err *err)
 {
@@ -81,9 +96,9 @@ static int grow(struct store_tx *tx, void *arg, struct err *err)
     struct new_fields grown = {0};
     int rc = client_confirm(tx, declaring->client, err);
 
-    return rc ? rc
-              : schema_grow(tx, declaring->client, declaring->fields, &grown, declaring->arena,
-                            err);
+    if (!rc)
+        rc = schema_grow(tx, declaring->client, declaring->fields, &grown, declaring->arena, err);
+    return rc ? rc : audit_schema(tx, declaring, err);
 }
 
 /* What the declaration would add to the client, in check->added. */
@@ -105,14 +120,18 @@ static int check_declaration(const Torg__V1__DeclareSchemaRequest *request,
     return 0;
 }
 
-static int declare_once(const struct receiver *receiver,
+static int declare_once(const struct receiver *receiver, const char *actor,
                         const Torg__V1__DeclareSchemaRequest *request,
                         const struct client_view *client, struct violations *reasons,
                         struct err *err)
 {
     struct document_check check = {
         .reasons = reasons, .is_declaration = true, .arena = reasons->arena};
-    struct declaring declaring = {.client = client, .fields = &check.added, .arena = check.arena};
+    struct declaring declaring = {.receiver = receiver,
+                                  .actor = actor,
+                                  .client = client,
+                                  .fields = &check.added,
+                                  .arena = check.arena};
     int rc = check_declaration(request, client, &check, err);
 
     return rc || !check.added.count ? rc : store_write(receiver->store, grow, &declaring, err);
@@ -135,9 +154,9 @@ static int obtain_for(const struct receiver *receiver,
     return rc ? rc : receiver_obtain(receiver, client, view, err);
 }
 
-int receiver_declare(const struct receiver *receiver, const Torg__V1__DeclareSchemaRequest *request,
-                     const char *client, struct violations *reasons, Torg__V1__Schema *schema,
-                     struct err *err)
+int receiver_declare(const struct receiver *receiver, const char *actor,
+                     const Torg__V1__DeclareSchemaRequest *request, const char *client,
+                     struct violations *reasons, Torg__V1__Schema *schema, struct err *err)
 {
     const struct client_view *view = NULL;
     int rc;
@@ -148,7 +167,7 @@ int receiver_declare(const struct receiver *receiver, const Torg__V1__DeclareSch
                        DOCUMENT_SCHEMA_COUNT_MAX);
     rc = obtain_for(receiver, request, client, reasons, &view, err);
     for (int i = 0; i < DOCUMENT_ATTEMPT_COUNT_MAX && !rc; i++) {
-        rc = declare_once(receiver, request, view, reasons, err);
+        rc = declare_once(receiver, actor, request, view, reasons, err);
         client_unref(view);
         view = NULL;
         if (rc && rc != ERR_CONFLICT)

@@ -73,8 +73,11 @@ static int get_document(struct call *call, const ProtobufCMessage *message,
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "PutDocuments", .unary = put_documents, .scope = "documents"},
-    {.name = "GetDocument", .unary = get_document, .scope = "documents", .flags = RPC_BRIEF},
+    {.name = "PutDocuments", .unary = put_documents, .scope = "documents", .flags = RPC_OF_CLIENT},
+    {.name = "GetDocument",
+     .unary = get_document,
+     .scope = "documents",
+     .flags = RPC_BRIEF | RPC_OF_CLIENT},
 };
 
 struct rpc_service document_service(struct receiver *receiver)

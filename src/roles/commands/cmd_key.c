@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_key.c - torg key create, list, revoke. */
+/* cmd_key.c - torg key create, list, rotate, revoke. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,9 +13,11 @@
 #include "roles/commands/print.h"
 #include "roles/processes/service.h"
 
-static int set_expiry(const char *duration, struct arena *arena,
-                      Torg__V1__CreateKeyRequest *request, struct err *err)
+/* So far from now; no such option: not set. */
+static int end_of(const struct invocation *invocation, const char *option, const char *example,
+                  Google__Protobuf__Timestamp **end, struct err *err)
 {
+    const char *duration = invocation_option(invocation, option);
     int64_t life_us;
     int64_t end_us;
 
@@ -23,11 +25,11 @@ static int set_expiry(const char *duration, struct arena *arena,
         return 0;
     if (!text_to_duration(bytes_of(duration), &life_us) || life_us <= 0 ||
         !int64_add(clock_wall_us(clock_system()), life_us, &end_us))
-        return err_set(err, ERR_INVALID, "--expires=%.64s: expected a duration such as 90d or 12h",
-                       duration);
-    request->expire_time = moment_or_none(end_us, arena);
+        return err_set(err, ERR_INVALID, "--%s=%.64s: expected a duration such as %s", option,
+                       duration, example);
+    *end = moment_or_none(end_us, invocation->arena);
     /* A time that has no JSON form would reach a server as none: a key for ever. */
-    return timestamp_us(request->expire_time, &end_us, err);
+    return timestamp_us(*end, &end_us, err);
 }
 
 static int build_request(const struct invocation *invocation, Torg__V1__CreateKeyRequest *request,
@@ -49,7 +51,7 @@ static int build_request(const struct invocation *invocation, Torg__V1__CreateKe
         return err_set(err, ERR_INVALID,
                        "torg key create needs --scope SCOPE: what the key may do; torg help key "
                        "create lists them");
-    return set_expiry(invocation_option(invocation, "expires"), invocation->arena, request, err);
+    return end_of(invocation, "expires", "90d or 12h", &request->expire_time, err);
 }
 
 static void print_created(const Torg__V1__CreateKeyResponse *created)
@@ -155,6 +157,30 @@ enum exit_code cmd_key_list(const struct invocation *invocation)
     else
         print_keys(&all, invocation->arena);
     return EXIT_OK;
+}
+
+enum exit_code cmd_key_rotate(const struct invocation *invocation)
+{
+    Torg__V1__RotateKeyRequest request = TORG__V1__ROTATE_KEY_REQUEST__INIT;
+    ProtobufCMessage *response;
+    struct err err;
+
+    object_check(invocation, INVOCATION_MAGIC);
+    request.id = (char *)invocation->arguments[0];
+    if (!invocation_option(invocation, "old-ends"))
+        err_set(&err, ERR_INVALID,
+                "torg key rotate needs --old-ends DURATION: how long the old key goes on, such as "
+                "24h");
+    else if (!end_of(invocation, "old-ends", "24h or 7d", &request.old_end_time, &err) &&
+             !desk_ask(invocation, false, &torg__v1__key_service__descriptor, "RotateKey",
+                       &request.base, &response, &err)) {
+        if (invocation->json)
+            print_json(response);
+        else
+            print_created((const Torg__V1__CreateKeyResponse *)response);
+        return EXIT_OK;
+    }
+    return fail(&err);
 }
 
 enum exit_code cmd_key_revoke(const struct invocation *invocation)

@@ -114,6 +114,10 @@ static const struct command_option audit_options[] = {
     {"limit", "COUNT", "How many entries, the newest first (default 20, at most 1000)."},
     {NULL, NULL, NULL}};
 
+static const struct command_option audit_verify_options[] = {
+    {"expect", "SEQ:HASH", "An entry and its hash, as an earlier run has printed them."},
+    {NULL, NULL, NULL}};
+
 static const struct command_option catalog_apply_options[] = {
     {"expect", "VERSION", "Refuse unless this version is in use (default: the one just compared)."},
     {"force", NULL, "Apply it even if offers would break its rules, or not be found."},
@@ -171,6 +175,9 @@ static const struct command_option key_create_options[] = {
     {"client", "CLIENT", "Bind the key to this client (tenant) of the registry."},
     {"expires", "DURATION", "How long the key is good for, such as 90d or 12h. Default: for ever."},
     {NULL, NULL, NULL}};
+
+static const struct command_option key_rotate_options[] = {
+    {"old-ends", "DURATION", "How long the old key goes on, such as 24h."}, {NULL, NULL, NULL}};
 
 static const struct command_option offers_counters_options[] = {
     {"verify", NULL, "Recount, and report what differs. Changes nothing."},
@@ -509,12 +516,25 @@ const struct command command_table[] = {
     {.name = "key revoke",
      .summary = "revoke an API key: within a second no server accepts it",
      .arguments = "ID|NAME",
-     .details = "A revoked key stays in the list. Revoking it again changes nothing.",
+     .details =
+         "A revoked key stays in the list, and its open streams end. A name means all keys of "
+         "that name. Revoking it again changes nothing.",
      .example = "torg key revoke shop\ntorg key revoke 4fQ2mZ8sKd",
      .flags = ASKING,
      .argument_min = 1,
      .argument_max = 1,
      .run = cmd_key_revoke},
+    {.name = "key rotate",
+     .summary = "make a second key of a name, and let the first one end",
+     .arguments = "ID|NAME",
+     .details = "The new key has the name, scopes and bindings of the old one. Both are good until "
+                "the old one ends; there are never more than two.",
+     .example = "torg key rotate shop --old-ends 24h",
+     .options = key_rotate_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_key_rotate},
     {.name = "numerator compat",
      .summary = "check whether data by position fits a state of numbers",
      .arguments = "STATE DATA",
@@ -707,10 +727,30 @@ const struct command command_table[] = {
      .example = "torg composer status",
      .flags = ASKING,
      .run = cmd_composer_status},
-    {.name = "audit",
+    {.name = "audit verify",
+     .summary = "check that no entry of the audit log was changed or removed",
+     .arguments = "",
+     .details = "Each entry has a hash over itself and the one before. Prints the number and the "
+                "hash of the last one: note it elsewhere, and give it with --expect another time. "
+                "Exits with 1 when something is wrong.",
+     .example = "torg audit verify\ntorg audit verify --expect 17:9f2c…",
+     .options = audit_verify_options,
+     .flags = ASKING,
+     .run = cmd_audit_verify},
+    {.name = "audit list",
      .summary = "list what operators did, the newest first",
      .arguments = "",
-     .details = "Starts and stops, migrations, keys made and revoked: when, by whom.",
+     .details = "Starts and stops, migrations, keys, catalogue, epochs, opinions of moderators, "
+                "states of stages, schemas, what was replayed, dropped, confirmed and undone, and "
+                "how many credentials were refused: when, by whom, with which key.",
+     .example = "torg audit list --limit 5",
+     .options = audit_options,
+     .flags = ASKING,
+     .run = cmd_audit},
+    {.name = "audit",
+     .summary = "the same as audit list",
+     .arguments = "",
+     .details = "",
      .example = "torg audit --limit 5",
      .options = audit_options,
      .flags = ASKING,

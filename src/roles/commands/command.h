@@ -105,6 +105,7 @@ enum exit_code fail(const struct err *err);
 
 /* --- one a file: cmd_*.c --- */
 enum exit_code cmd_audit(const struct invocation *invocation);
+enum exit_code cmd_audit_verify(const struct invocation *invocation);
 enum exit_code cmd_catalog_apply(const struct invocation *invocation);
 enum exit_code cmd_catalog_check(const struct invocation *invocation);
 enum exit_code cmd_catalog_diff(const struct invocation *invocation);
@@ -132,6 +133,7 @@ enum exit_code cmd_index_query(const struct invocation *invocation);
 enum exit_code cmd_key_create(const struct invocation *invocation);
 enum exit_code cmd_key_list(const struct invocation *invocation);
 enum exit_code cmd_key_revoke(const struct invocation *invocation);
+enum exit_code cmd_key_rotate(const struct invocation *invocation);
 enum exit_code cmd_migrate(const struct invocation *invocation);
 enum exit_code cmd_numerator_compat(const struct invocation *invocation);
 enum exit_code cmd_numerator_export(const struct invocation *invocation);

@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include "access/audit.h"
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
+#include "roles/bounds.h"
 #include "store/migrate.h"
 
 /* The setting, or the embedded backend at its place in the data directory. */
@@ -20,6 +23,27 @@ static const char *url_of(const struct config *config, enum setting_id id, const
     if (*url)
         return url;
     return arena_printf(arena, "%s:%s/%s", scheme, config_text(config, SETTING_DATA_DIR), place);
+}
+
+/* What the file has, without the end of its line. NULL: no file is named. */
+static int read_password(const struct config *config, enum setting_id id, struct arena *arena,
+                         const char **password, struct err *err)
+{
+    const char *path = config_text(config, id);
+    struct buf text = BUF_INIT(PASSWORD_SIZE_MAX);
+    int rc = 0;
+
+    *password = NULL;
+    if (*path)
+        rc = file_read(path, &text, err);
+    if (rc)
+        err_wrap(err, "%s", setting_table[id].name);
+    while (text.size && strchr("\r\n", text.data[text.size - 1]))
+        text.size--;
+    if (!rc && *path)
+        *password = arena_text(arena, buf_bytes(&text));
+    buf_release(&text);
+    return rc;
 }
 
 static int record_migration(struct store *store, struct arena *arena, size_t applied,
@@ -39,7 +63,8 @@ static int record_migration(struct store *store, struct arena *arena, size_t app
 int backends_open_store(const struct config *config, const struct clock *clock, struct arena *arena,
                         struct store **store, size_t *applied, struct err *err)
 {
-    const struct store_options options = {.clock = clock};
+    const struct store_options options = {.clock = clock,
+                                          .ca = config_text(config, SETTING_STORE_CA)};
     const char *url = url_of(config, SETTING_STORE_URL, "sqlite", "store.sqlite", arena);
     size_t count = 0;
     int rc;
@@ -79,20 +104,34 @@ static const char *member_name(struct arena *arena)
 int backends_open_topics(const struct config *config, const struct clock *clock,
                          struct arena *arena, struct topics **topics, struct err *err)
 {
-    const struct topics_options options = {.clock = clock,
-                                           .prefix = config_text(config, SETTING_TOPIC_PREFIX)};
+    const char *sasl = config_text(config, SETTING_TOPIC_SASL);
+    struct topics_options options = {
+        .clock = clock,
+        .prefix = config_text(config, SETTING_TOPIC_PREFIX),
+        .security = {.sasl = strcmp(sasl, "none") == 0 ? NULL : sasl,
+                     .user = config_text(config, SETTING_TOPIC_USER),
+                     .tls = config_number(config, SETTING_TOPIC_TLS),
+                     .ca = config_text(config, SETTING_TOPIC_CA),
+                     .certificate = config_text(config, SETTING_TOPIC_CERTIFICATE),
+                     .key = config_text(config, SETTING_TOPIC_KEY)}};
+    int rc =
+        read_password(config, SETTING_TOPIC_PASSWORD_FILE, arena, &options.security.password, err);
 
-    return topics_open(url_of(config, SETTING_TOPIC_URL, "file", "topics", arena), &options, topics,
-                       err);
+    return rc ? rc
+              : topics_open(url_of(config, SETTING_TOPIC_URL, "file", "topics", arena), &options,
+                            topics, err);
 }
 
 int backends_open_coord(const struct config *config, const struct clock *clock, struct arena *arena,
                         struct coord **coord, struct err *err)
 {
-    const struct coord_options options = {.clock = clock};
+    struct coord_options options = {.clock = clock,
+                                    .user = config_text(config, SETTING_COORD_USER)};
+    int rc = read_password(config, SETTING_COORD_PASSWORD_FILE, arena, &options.password, err);
 
-    return coord_open(url_of(config, SETTING_COORD_URL, "local", "coord", arena),
-                      member_name(arena), &options, coord, err);
+    return rc ? rc
+              : coord_open(url_of(config, SETTING_COORD_URL, "local", "coord", arena),
+                           member_name(arena), &options, coord, err);
 }
 
 int backends_open(const struct config *config, const struct clock *clock, struct arena *arena,

@@ -15,6 +15,7 @@
 #include "config/address.h"
 #include "roles/processes/readiness.h"
 #include "roles/processes/stopper.h"
+#include "roles/processes/token_settings.h"
 #include "stage/make_topics.h"
 
 /* --- what roles share --- */
@@ -44,6 +45,7 @@ void process_close_parts(struct process *process)
     dictionaries_free(process->dictionaries);
     clients_free(process->clients);
     key_ring_close(process->ring);
+    tokens_stop(process);
     backends_close(&process->backends);
 }
 
@@ -82,14 +84,16 @@ static int check_exposure(const struct process *process, int64_t key_count, stru
 
 static int open_keys(struct process *process, struct err *err)
 {
-    const struct key_ring_options options = {.store = process->backends.store,
-                                             .clock = process->clock};
+    struct key_ring_options options = {.store = process->backends.store, .clock = process->clock};
     int64_t key_count;
     int rc;
 
     rc = keys_count_usable(process->backends.store, clock_wall_us(process->clock), &key_count, err);
     if (!rc)
         rc = check_exposure(process, key_count, err);
+    if (!rc)
+        rc = tokens_start(process, err);
+    options.tokens = process->tokens;
     if (!rc)
         rc = key_ring_open(&options, &process->ring, err);
     if (rc)
@@ -124,6 +128,9 @@ static int announce(struct process *process, struct err *err)
     key_ring_add_temporary(process->ring, "operator", "*", key);
     rc = file_write(data_dir_path(process->dir.path, "operator.key", process->arena), bytes_of(key),
                     err);
+    if (!rc && *process->start_key)
+        rc = file_write(data_dir_path(process->dir.path, "start.key", process->arena),
+                        bytes_of(process->start_key), err);
     if (!rc)
         rc = file_write(data_dir_path(process->dir.path, "server.url", process->arena),
                         bytes_of(process_url(process)), err);
@@ -134,29 +141,46 @@ static void withdraw(const struct process *process)
 {
     unlink(data_dir_path(process->dir.path, "server.url", process->arena));
     unlink(data_dir_path(process->dir.path, "operator.key", process->arena));
+    unlink(data_dir_path(process->dir.path, "start.key", process->arena));
+}
+
+/* Shown to a person; what is not a terminal may be a journal, which many can read and nobody
+ * forgets. */
+static void print_start_key(const struct process *process, const char *url)
+{
+    static const char more[] = "(may do everything; forgotten when this process ends)";
+
+    if (isatty(STDOUT_FILENO))
+        printf("  start key     %s\n"
+               "                %s\n\n"
+               "  try           curl -H 'Authorization: Bearer %s' \\\n"
+               "                  -H 'Content-Type: application/json' -d '{}' \\\n"
+               "                  %s/torg.v1.KeyService/ListKeys\n",
+               process->start_key, more, process->start_key, url);
+    else
+        printf("  start key     in %s\n"
+               "                %s\n",
+               data_dir_path(process->dir.path, "start.key", process->arena), more);
 }
 
 static void print_welcome(const struct process *process)
 {
     const char *url = process_url(process);
     const char *operators = config_text(process->config, SETTING_SERVER_OPERATOR_LISTEN);
+    bool tls = *config_text(process->config, SETTING_TLS_CERTIFICATE);
     char *path = realpath(process->dir.path, NULL);
 
     printf("torg " TORG_VERSION " is up (process %d). Ctrl-C stops it.\n\n", (int)getpid());
     printf("  page and API  %s/\n", url);
     if (*operators)
-        printf("  operators     http://%.*s:%u/readyz and /metrics\n",
+        printf("  operators     %s://%.*s:%u/readyz and /metrics\n",
+               tls && config_number(process->config, SETTING_TLS_OPERATORS) ? "https" : "http",
                (int)(strrchr(operators, ':') - operators), operators,
                server_operator_port(process->server));
     printf("  data          %s\n", path ? path : process->dir.path);
-    printf("  keys          torg key create|list|revoke\n");
+    printf("  keys          torg key create|list|rotate|revoke\n");
     if (*process->start_key)
-        printf("  start key     %s\n"
-               "                (may do everything; forgotten when this process ends)\n\n"
-               "  try           curl -H 'Authorization: Bearer %s' \\\n"
-               "                  -H 'Content-Type: application/json' -d '{}' \\\n"
-               "                  %s/torg.v1.KeyService/ListKeys\n",
-               process->start_key, process->start_key, url);
+        print_start_key(process, url);
     putchar('\n');
     fflush(stdout);
     free(path);
@@ -188,6 +212,7 @@ static int start_server(struct process *process, struct err *err)
         .tls_key = *certificate ? config_text(config, SETTING_TLS_KEY) : NULL,
         .tls_client_ca = *client_ca ? client_ca : NULL,
         .tls_client_required = config_number(config, SETTING_TLS_CLIENT_REQUIRED),
+        .tls_operators = config_number(config, SETTING_TLS_OPERATORS),
         .reactor_count = (unsigned)config_number(config, SETTING_SERVER_REACTORS),
         .worker_count = (unsigned)config_number(config, SETTING_SERVER_WORKERS),
         .key_rate = (unsigned)config_number(config, SETTING_LIMITS_KEY_RATE),

@@ -82,6 +82,8 @@ struct process {
     struct data_dir dir;
     struct backends backends;
     struct key_ring *ring;
+    struct tokens *tokens;             /* NULL: none are accepted */
+    struct http_client *tokens_client; /* of their keys */
     struct server *server; /* NULL: services are called within, by a command's desk (desk.h) or by
                             * who has entered */
     const struct rpc_service *services[NET_SERVICE_COUNT_MAX]; /* borrowed: those that were added */

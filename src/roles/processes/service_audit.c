@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_audit.c - torg.v1.AuditService. */
+#include <string.h>
+
 #include "access/audit.h"
+#include "access/audit_chain.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/violation.h"
@@ -21,6 +24,8 @@ static Torg__V1__AuditEntry *entry_message(const struct audit_entry *entry, stru
     message->action = (char *)entry->action;
     message->target = (char *)entry->target;
     message->detail = (char *)entry->detail;
+    message->key_id = (char *)entry->key;
+    message->hash = (char *)entry->hash;
     return message;
 }
 
@@ -63,8 +68,43 @@ static int list_entries(struct call *call, const ProtobufCMessage *message,
     return 0;
 }
 
+static int verify_audit(struct call *call, const ProtobufCMessage *message,
+                        ProtobufCMessage *response, struct err *err)
+{
+    const Torg__V1__VerifyAuditRequest *request = (const Torg__V1__VerifyAuditRequest *)message;
+    Torg__V1__VerifyAuditResponse *answer = (Torg__V1__VerifyAuditResponse *)response;
+    const struct process *process = call_context(call);
+    struct arena *arena = call_arena(call);
+    struct audit_check check;
+    int rc;
+
+    if (request->expect_seq < 0)
+        return call_invalid(call, err, "expect_seq", "expected 0 or more");
+    if (request->expect_seq && strlen(request->expect_hash) != AUDIT_HASH_TEXT_SIZE - 1)
+        return call_invalid(call, err, "expect_hash", "expected %d hex digits",
+                            AUDIT_HASH_TEXT_SIZE - 1);
+    rc = audit_verify(process->backends.store, request->expect_seq, request->expect_hash, arena,
+                      &check, err);
+    if (rc)
+        return rc;
+    answer->count = check.count;
+    answer->last_seq = check.last_seq;
+    answer->head = arena_strdup(arena, check.head);
+    answer->fault_count = check.fault_total;
+    answer->faults = arena_array(arena, check.fault_count + 1, sizeof(answer->faults[0]));
+    for (size_t i = 0; i < check.fault_count; i++) {
+        Torg__V1__AuditFault *fault = MESSAGE_NEW(audit_fault, arena);
+
+        fault->seq = check.faults[i].seq;
+        fault->reason = (char *)check.faults[i].reason;
+        answer->faults[answer->n_faults++] = fault;
+    }
+    return 0;
+}
+
 static const struct rpc_method methods[] = {
     {.name = "ListAuditEntries", .unary = list_entries, .scope = "admin"},
+    {.name = "VerifyAudit", .unary = verify_audit, .scope = "admin"},
 };
 
 struct rpc_service audit_service(struct process *process)

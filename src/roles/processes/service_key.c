@@ -74,7 +74,7 @@ static int create_key(struct call *call, const ProtobufCMessage *message,
         call_violation(call, "expire_time", "%s", err->text);
         return rc;
     }
-    rc = keys_create(process->backends.store, &wanted, call_identity(call)->principal,
+    rc = keys_create(process->backends.store, &wanted, call_actor(call),
                      clock_wall_us(process->clock), &violations, &key, text, err);
     call_violations(call, &violations);
     if (rc)
@@ -121,7 +121,7 @@ static int revoke_key(struct call *call, const ProtobufCMessage *message,
     const Torg__V1__RevokeKeyRequest *request = (const Torg__V1__RevokeKeyRequest *)message;
     const struct process *process = call_context(call);
     struct key key;
-    int rc = keys_revoke(process->backends.store, request->id, call_identity(call)->principal,
+    int rc = keys_revoke(process->backends.store, request->id, call_actor(call),
                          clock_wall_us(process->clock), &key, err);
 
     if (rc)
@@ -131,10 +131,36 @@ static int revoke_key(struct call *call, const ProtobufCMessage *message,
     return 0;
 }
 
+static int rotate_key(struct call *call, const ProtobufCMessage *message,
+                      ProtobufCMessage *response, struct err *err)
+{
+    const Torg__V1__RotateKeyRequest *request = (const Torg__V1__RotateKeyRequest *)message;
+    Torg__V1__CreateKeyResponse *answer = (Torg__V1__CreateKeyResponse *)response;
+    const struct process *process = call_context(call);
+    char text[KEY_TEXT_LENGTH + 1];
+    int64_t old_ends_us = 0;
+    struct key key;
+    int rc = timestamp_us(request->old_end_time, &old_ends_us, err);
+
+    if (rc) {
+        call_violation(call, "old_end_time", "%s", err->text);
+        return rc;
+    }
+    rc = keys_rotate(process->backends.store, request->id, old_ends_us, call_actor(call),
+                     clock_wall_us(process->clock), call_arena(call), &key, text, err);
+    if (rc)
+        return rc;
+    answer->key = key_message(&key, call_arena(call));
+    answer->secret = arena_strdup(call_arena(call), text);
+    refresh(process);
+    return 0;
+}
+
 static const struct rpc_method methods[] = {
     {.name = "CreateKey", .unary = create_key, .scope = "admin"},
     {.name = "ListKeys", .unary = list_keys, .scope = "admin"},
     {.name = "RevokeKey", .unary = revoke_key, .scope = "admin"},
+    {.name = "RotateKey", .unary = rotate_key, .scope = "admin"},
 };
 
 struct rpc_service key_service(struct process *process)

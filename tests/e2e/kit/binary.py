@@ -77,8 +77,8 @@ class Place:
             raise AssertionError(f"torg ended: {self.log()}")
         self.url = (self.data / "server.url").read_text()
         self.operators = re.search(r"operators +(http://[^/]+)/", self.out())[1]
-        found = re.search(r"start key +(\S+)", self.out())
-        self.start_key = found and found[1]
+        has_start_key = "start key" in self.out()
+        self.start_key = (self.data / "start.key").read_text() if has_start_key else None
         return self
 
     def ended(self):

@@ -174,9 +174,11 @@ static int chat(struct call *call, struct err *err)
     }
 }
 
-static int authenticate(struct authenticator *self, struct bytes authorization,
+static int authenticate(struct authenticator *self, const struct credential *credential,
                         struct identity *identity, struct err *err)
 {
+    struct bytes authorization = credential->authorization;
+
     if (bytes_equal_text(authorization, "Bearer good"))
         snprintf(identity->scopes, sizeof(identity->scopes), "echo other");
     else if (!bytes_equal_text(authorization, "Bearer poor"))

@@ -84,12 +84,19 @@ static struct key_request request_named(const char *name)
         .name = name, .scopes = search_scope, .scope_count = 1, .seller = "", .client = ""};
 }
 
-static int show(struct fixture *fixture, const char *authorization, struct identity *identity,
-                struct err *err)
+static int show_for(struct fixture *fixture, const char *authorization, struct bytes seller,
+                    struct identity *identity, struct err *err)
 {
     struct authenticator *authenticator = key_ring_authenticator(fixture->ring);
 
-    return authenticator->authenticate(authenticator, bytes_of(authorization), identity, err);
+    return authenticator->authenticate(
+        authenticator, &(struct credential){bytes_of(authorization), seller}, identity, err);
+}
+
+static int show(struct fixture *fixture, const char *authorization, struct identity *identity,
+                struct err *err)
+{
+    return show_for(fixture, authorization, BYTES_EMPTY, identity, err);
 }
 
 static int show_key(struct fixture *fixture, const char *text, struct identity *identity,
@@ -308,8 +315,9 @@ static void all_scopes_together_fit_a_key(void **state)
 static void a_sellers_key_gets_no_scope_of_the_site(void **state)
 {
     struct fixture *fixture = *state;
-    static const char *const of_site[] = {"admin",      "catalog", "documents", "epochs", "metrics",
-                                          "moderation", "search",  "stages",    "*"};
+    static const char *const of_site[] = {"admin",         "catalog",     "documents", "epochs",
+                                          "metrics",       "moderation",  "search",    "stages",
+                                          "pipeline.read", "sellers.act", "*"};
     static const char *const own[] = {"offers.read", "offers.write"};
     struct key_request request = {.name = "shop", .seller = "s-17", .client = ""};
     char text[KEY_TEXT_LENGTH + 1];
@@ -546,11 +554,14 @@ static void a_running_ring_learns_of_a_revocation_within_a_second(void **state)
     assert_int_equal(key_ring_open(&options, &ring, &err), 0);
     authenticator = key_ring_authenticator(ring);
     shown = arena_printf(fixture->arena, "Bearer %s", text);
-    assert_int_equal(authenticator->authenticate(authenticator, bytes_of(shown), &identity, &err),
+    assert_int_equal(authenticator->authenticate(authenticator,
+                                                 &(struct credential){bytes_of(shown), BYTES_EMPTY},
+                                                 &identity, &err),
                      0);
     assert_int_equal(keys_revoke(fixture->store, key.id, "local", 1, &key, &err), 0);
     start_ms = real_ms();
-    while (!authenticator->authenticate(authenticator, bytes_of(shown), &identity, &err)) {
+    while (!authenticator->authenticate(
+        authenticator, &(struct credential){bytes_of(shown), BYTES_EMPTY}, &identity, &err)) {
         const struct timespec pause = {.tv_nsec = 1000 * 1000};
 
         assert_true(real_ms() - start_ms < PATIENCE_MS);
@@ -573,8 +584,9 @@ static void *keep_asking(void *arg)
     struct identity identity;
 
     while (!crowd->done) {
-        if (crowd->authenticator->authenticate(crowd->authenticator, bytes_of(crowd->shown),
-                                               &identity, NULL))
+        if (crowd->authenticator->authenticate(
+                crowd->authenticator, &(struct credential){bytes_of(crowd->shown), BYTES_EMPTY},
+                &identity, NULL))
             crowd->refused++;
     }
     return NULL;
