@@ -5,6 +5,7 @@ import { byId, call, failureDetail, header, key, language, onLanguage, setKey, t
   from "./common.js";
 import { keyProblem, showSignIn, showTrouble, signOutButton } from "./common/signin.js";
 import "./console/texts.js";
+import { refreshAudit } from "./console/audit.js";
 import { makeChart } from "./console/chart.js";
 import { drawEpochs } from "./console/epochs.js";
 import { drawFeeds } from "./console/feeds.js";
@@ -94,6 +95,7 @@ async function look() {
     addSample(pipeline);
     draw();
     refreshItems(pipeline);
+    refreshAudit();
   } catch (error) {
     if (refused(error)) return;
   } finally {

@@ -425,13 +425,23 @@ const struct setting setting_table[SETTING_COUNT] = {
                                      .help = "How often shards that change too little to be "
                                              "written on their own are written to disk; a "
                                              "restart replays what came after."},
+    [SETTING_SEARCHER_ADDRESS] = {.name = "searcher.address",
+                                  .default_text = "",
+                                  .kind = SETTING_LIST,
+                                  .choices = "an address such as http://10.0.0.2:8080",
+                                  .optional = true,
+                                  .help = "Where other processes reach this searcher. It is "
+                                          "announced to those whose searcher.replicas or "
+                                          "search.searchers say \"announced\". Empty: it is not."},
     [SETTING_SEARCHER_REPLICAS] = {.name = "searcher.replicas",
                                    .default_text = "",
                                    .kind = SETTING_LIST,
-                                   .choices = "addresses such as http://10.0.0.2:8080",
+                                   .choices = "addresses such as http://10.0.0.2:8080, and the "
+                                              "word announced",
                                    .optional = true,
                                    .help = "Other searchers, asked for shards that this process "
-                                           "does not have ready. Empty: it is alone."},
+                                           "does not have ready; announced: those that announce "
+                                           "themselves, as they come and go. Empty: it is alone."},
     [SETTING_SEARCHER_REPLICAS_KEY] = {.name = "searcher.replicas_key",
                                        .default_text = "",
                                        .kind = SETTING_PATH,
@@ -460,12 +470,14 @@ const struct setting setting_table[SETTING_COUNT] = {
     [SETTING_SEARCH_SEARCHERS] = {.name = "search.searchers",
                                   .default_text = "",
                                   .kind = SETTING_LIST,
-                                  .choices = "addresses such as http://10.0.0.2:8080",
+                                  .choices = "addresses such as http://10.0.0.2:8080, and the "
+                                             "word announced",
                                   .optional = true,
                                   .help = "Searchers in other processes that the role search asks, "
                                           "one after another until one answers, and that the role "
-                                          "indexer asks before it switches to an epoch. Empty: the "
-                                          "one of its own process."},
+                                          "indexer asks before it switches to an epoch; announced: "
+                                          "those that announce themselves. Empty: the one of its "
+                                          "own process."},
     [SETTING_SEARCH_SEARCHERS_KEY] = {.name = "search.searchers_key",
                                       .default_text = "",
                                       .kind = SETTING_PATH,

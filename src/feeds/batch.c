@@ -180,6 +180,8 @@ static int write_row(struct store_tx *tx, struct feed_batch *batch, struct feed_
         row->save.id = row->before ? row->item.offer_id : 0;
         rc = offer_save_in(tx, &row->save, err);
         batch->outrun = batch->outrun || row->save.outrun;
+        if (!rc)
+            batch->task.message->freshness_token = row->save.receipt->freshness_token;
     } else if (row->touches) {
         rc = write_item(tx, batch, row, err);
     }

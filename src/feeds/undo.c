@@ -292,6 +292,8 @@ static int write_row(struct store_tx *tx, struct undo_page *page, struct undo_ro
         row->save.also_arg = &writing;
         rc = offer_save_in(tx, &row->save, err);
         page->outrun = page->outrun || row->save.outrun;
+        if (!rc)
+            page->task.message->freshness_token = row->save.receipt->freshness_token;
     }
     if (!rc)
         rc = feed_rows_mark_undone(tx, page->task.no, &row->record,

@@ -15,6 +15,7 @@
 #include "codec/message.h"
 #include "inspect/auditor_book.h"
 #include "inspect/bounds.h"
+#include "inspect/digests.h"
 #include "inspect/verify.h"
 
 #define KIND(name) TORG__V1__VERIFY_CHECK__KIND__##name
@@ -27,6 +28,7 @@ struct auditor {
     struct coord_shards *shards; /* NULL: there is nobody to share with */
     struct arena *plan_arena;    /* of a round */
     struct arena *arena;         /* of a step */
+    struct digests digests;
     struct task task;
 
     struct counter *keys;
@@ -34,6 +36,7 @@ struct auditor {
     struct gauge *equal;
     struct gauge *round_s;
     struct gauge *differing;
+    struct gauge *parked;
 };
 
 /* What it goes through, as it is called. Files and content are read whole by `torg verify`; numbers
@@ -122,8 +125,11 @@ static int run_check(struct auditor *self, Torg__V1__VerifyCheck *check,
                      struct auditor_round *round, struct err *err)
 {
     const struct inspect *inspect = self->options.inspect;
-    const struct verify_by by = {
-        .principal = "auditor", .lane = LANE_BACKFILL, .is_light = true, .task = &self->task};
+    const struct verify_by by = {.principal = "auditor",
+                                 .lane = LANE_BACKFILL,
+                                 .is_light = true,
+                                 .task = &self->task,
+                                 .digests = &self->digests};
     Torg__V1__VerifyStepRequest request = TORG__V1__VERIFY_STEP_REQUEST__INIT;
     uint8_t cursor[AUDITOR_CURSOR_SIZE];
     int rc = 0;
@@ -149,6 +155,7 @@ static int run_check(struct auditor *self, Torg__V1__VerifyCheck *check,
         round->difference_count += (int64_t)response->finding_count;
         round->repaired_count += (int64_t)response->fixed_count;
         round->waiting_count += (int64_t)response->waiting_count;
+        round->parked_count += (int64_t)response->parked_count;
         counter_add(self->keys, response->checked_count);
         rc = take_findings(self, check, response, err);
         if (!rc)
@@ -169,6 +176,7 @@ static int run_round(struct auditor *self, struct err *err)
     int rc;
 
     arena_reset(self->plan_arena);
+    digests_begin_round(&self->digests);
     rc = verify_plan(inspect, &request, self->plan_arena, &plan, err);
     for (size_t i = 0; i < plan.n_checks && !rc; i++) {
         if (!check_name(plan.checks[i]->kind))
@@ -186,9 +194,12 @@ static int run_round(struct auditor *self, struct err *err)
     if (rc || failed)
         return rc; /* not the whole was seen: it is no round */
     round.ended_us = clock_wall_us(inspect->clock);
+    round.looked_count = (int64_t)self->digests.looked_count;
+    round.content_count = (int64_t)self->digests.content_count;
     rc = auditor_book_round(inspect->store, &round, err);
     gauge_set(self->round_s, (round.ended_us - round.began_us) / SECOND_US);
     gauge_set(self->differing, round.difference_count - round.repaired_count);
+    gauge_set(self->parked, round.parked_count);
     if (!rc && !round.difference_count)
         gauge_set(self->equal, round.ended_us / SECOND_US);
     if (!rc && round.difference_count)
@@ -228,12 +239,15 @@ static void open_metrics(struct auditor *self)
     self->round_s = metrics_gauge("torg_auditor_round_seconds", NULL, "How long the last took.");
     self->differing = metrics_gauge("torg_auditor_differing", NULL,
                                     "Differences of the last round that it could not repair.");
+    self->parked = metrics_gauge("torg_auditor_parked", NULL,
+                                 "Documents of the last round that stand parked with a reason.");
 }
 
 static void free_auditor(struct auditor *self)
 {
     if (self->shards)
         coord_leave(self->shards);
+    digests_release(&self->digests);
     arena_free(self->arena);
     arena_free(self->plan_arena);
     object_end(self, AUDITOR_MAGIC);
@@ -257,6 +271,7 @@ int auditor_start(const struct auditor_options *options, struct auditor **audito
     self->options = *options;
     self->arena = arena_new();
     self->plan_arena = arena_new();
+    digests_init(&self->digests);
     open_metrics(self);
     if (options->coord)
         rc = coord_join(options->coord, AUDITOR_SET, 1, &self->shards, err);

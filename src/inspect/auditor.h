@@ -7,8 +7,8 @@
  * a │ core └ a difference that is no change on its way ─► composed or queued again, in the lane
  * backfill └► counted by its reason, logged, kept (auditor_book.h)
  *
- * It is the quiet form of `torg verify`: files and content are not looked at, and of the registry's
- * documents only what they are, not what they say.
+ * It is the quiet form of `torg verify`: files are not looked at, keys only where sums of their
+ * range differ (digests.h), and what documents say in some of the rounds.
  *
  * One auditor of all processes works at a time, by coord.
  * Threads: one of its own.

@@ -8,10 +8,25 @@
 
 /* --- rounds --- */
 
-static int write_round(struct store_tx *tx, void *arg, struct err *err)
+/* What is told beside a round, each in a row of its own. */
+static int write_aside(struct store_tx *tx, const char *name, const struct auditor_round *round,
+                       int64_t count, struct err *err)
 {
-    const struct auditor_round *round = arg;
+    return store_exec(
+        tx,
+        "INSERT INTO auditor (name, round_no, began_us, ended_us, equal_us, checked_count, "
+        "difference_count, repaired_count, waiting_count, difference_sum, repaired_sum) "
+        "VALUES ($1, 1, $2, $3, 0, $4, 0, 0, 0, 0, 0) "
+        "ON CONFLICT (name) DO UPDATE SET round_no = auditor.round_no + 1, "
+        "began_us = excluded.began_us, ended_us = excluded.ended_us, "
+        "checked_count = excluded.checked_count",
+        STORE_WITH(STORE_V_STRING(name), STORE_V_INT(round->began_us), STORE_V_INT(round->ended_us),
+                   STORE_V_INT(count)),
+        NULL, err);
+}
 
+static int write_whole(struct store_tx *tx, const struct auditor_round *round, struct err *err)
+{
     return store_exec(
         tx,
         "INSERT INTO auditor (name, round_no, began_us, ended_us, equal_us, checked_count, "
@@ -29,6 +44,18 @@ static int write_round(struct store_tx *tx, void *arg, struct err *err)
                    STORE_V_INT(round->checked_count), STORE_V_INT(round->difference_count),
                    STORE_V_INT(round->repaired_count), STORE_V_INT(round->waiting_count)),
         NULL, err);
+}
+
+static int write_round(struct store_tx *tx, void *arg, struct err *err)
+{
+    const struct auditor_round *round = arg;
+    int rc = write_whole(tx, round, err);
+
+    if (!rc)
+        rc = write_aside(tx, "parked", round, round->parked_count, err);
+    if (!rc)
+        rc = write_aside(tx, "content", round, round->content_count, err);
+    return rc ? rc : write_aside(tx, "looked", round, round->looked_count, err);
 }
 
 int auditor_book_round(struct store *store, const struct auditor_round *round, struct err *err)
@@ -123,6 +150,22 @@ static int read_round(struct store_tx *tx, const struct telling *telling, struct
     return store_rows_end(&rows, err);
 }
 
+static int read_aside(struct store_tx *tx, const char *name, int64_t *count, struct err *err)
+{
+    *count = 0;
+    return store_find_integer(tx, "SELECT checked_count FROM auditor WHERE name = $1",
+                              STORE_WITH(STORE_V_STRING(name)), count, err);
+}
+
+static int read_asides(struct store_tx *tx, Torg__V1__Audit *audit, struct err *err)
+{
+    int rc = read_aside(tx, "parked", &audit->parked_count, err);
+
+    if (!rc)
+        rc = read_aside(tx, "content", &audit->content_count, err);
+    return rc ? rc : read_aside(tx, "looked", &audit->looked_count, err);
+}
+
 static int read_all(struct store_tx *tx, void *arg, struct err *err)
 {
     const struct telling *telling = arg;
@@ -130,6 +173,8 @@ static int read_all(struct store_tx *tx, void *arg, struct err *err)
     struct store_rows rows;
     int rc = read_round(tx, telling, err);
 
+    if (!rc)
+        rc = read_asides(tx, audit, err);
     if (rc)
         return rc;
     audit->n_differences = 0; /* it may be run again */

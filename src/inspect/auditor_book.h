@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* auditor_book.h - what the auditor has seen, in the store: its rounds, and what differed last. */
+/* auditor_book.h - what the auditor has seen, in the store: its rounds, and what differed last. The
+ * table auditor has a row 'all', and one for each count that is told beside it: 'parked',
+ * 'content', 'looked'. */
 #ifndef TORG_INSPECT_AUDITOR_BOOK_H
 #define TORG_INSPECT_AUDITOR_BOOK_H
 
@@ -10,6 +12,7 @@
 struct auditor_round {
     int64_t began_us, ended_us;
     int64_t checked_count, difference_count, repaired_count, waiting_count;
+    int64_t parked_count, content_count, looked_count;
 };
 
 /* A round that was gone through to its end. */

@@ -29,6 +29,14 @@ enum {
     AUDITOR_LOGGED_COUNT = 10,   /* differences of a page that are logged; all are counted */
     AUDITOR_CURSOR_SIZE = 512,   /* two numbers and a key of 200 bytes */
     AUDITOR_KEPT_COUNT = 100,    /* differences that are kept: to be read by a person */
+    AUDITOR_CONTENT_ROUNDS = 32, /* in which contents of everything are compared once: of a million
+                                    offers 2 s of CPU a round, and all within five hours */
+    DIGEST_RANGE_SIZE = 256,     /* numbers of one sum: as many are looked at when one differs */
+    DIGEST_RANGE_COUNT_MAX = 1 << 20, /* sums of a shard: 8 MB; a shard with more is looked at key
+                                         by key */
+    DIGEST_RANGE_ASK_COUNT = 1000,    /* sums that a searcher is asked for at once: some 15 ms */
+    DIGEST_ROW_RANGE_BITS = 14,       /* sums of the registry's rows: 128 KB */
+    VERIFY_SUM_COUNT = 1000,          /* rows of one step that only sums them up */
 
     /* ---- the pipeline ---- */
     PIPELINE_FRESH_MS = 500,         /* what was read is told again: many consoles cost as one */

@@ -5,10 +5,12 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/object.h"
 #include "codec/message.h"
+#include "index/bounds.h"
 #include "index/shard/shard.h"
 #include "inspect/bounds.h"
 #include "net/bounds.h"
@@ -282,4 +284,64 @@ int rebuild_content(const struct inspect *inspect, struct rebuild *rebuild, uint
     *doc_count = rebuild->doc_count;
     *has_ended = rebuild->first_end_us && rebuild->first_end_us - SECOND_US <= now_us;
     return rc ? rc : shard_hash(rebuild->shard, content, err);
+}
+
+/* --- a few documents --- */
+
+static int hash_sample(struct rebuild *rebuild, const uint32_t *doc_ids, size_t count,
+                       struct arena *arena, uint64_t *contents, struct err *err)
+{
+    struct stored_value *stored = arena_array(arena, SCHEMA_FIELD_COUNT_MAX, sizeof(*stored));
+    struct buf record = BUF_INIT(2 * (size_t)STORED_RECORD_SIZE_MAX);
+    const struct snapshot *snapshot = NULL;
+    struct shard_reader *reader = NULL;
+    int rc = shard_reader_new(rebuild->shard, &reader, err);
+
+    rc = rc ? rc : shard_enter(reader, &snapshot, err);
+    for (size_t i = 0; i < count && !rc; i++) {
+        uint32_t stored_count;
+
+        if (!live_has(snapshot->alive, doc_ids[i]))
+            continue;
+        rc = shard_stored(snapshot, rebuild->shard, doc_ids[i], &record, stored,
+                          SCHEMA_FIELD_COUNT_MAX, &stored_count, err);
+        if (!rc)
+            contents[i] = shard_hash_document(snapshot, doc_ids[i], stored, stored_count);
+    }
+    if (reader && snapshot)
+        shard_exit(reader);
+    shard_reader_free(reader);
+    buf_release(&record);
+    return rc;
+}
+
+int rebuild_sample(const struct inspect *inspect, const struct client_view *client, int64_t epoch,
+                   const struct row *rows, const uint32_t *doc_ids, size_t count,
+                   struct arena *arena, uint64_t *contents, struct err *err)
+{
+    const struct shard_options options = {.clock = inspect->clock, .epoch = (uint64_t)epoch};
+    struct rebuild rebuild = {.client = client, .epoch = client_epoch(client, epoch)};
+    int rc;
+
+    memset(contents, 0, count * sizeof(contents[0]));
+    if (!rebuild.epoch)
+        return 0;
+    rc = shard_open(&options, &rebuild.shard, err);
+    if (!rc)
+        rc = applier_new(rebuild.shard, &rebuild.applier, err);
+    if (!rc)
+        rc = send_schema(&rebuild, err);
+    for (size_t i = 0; i < count && !rc; i++) {
+        struct arena_mark mark = arena_mark(arena);
+
+        rc = put_row(inspect, &rebuild, &rows[i], doc_ids[i], arena, err);
+        arena_rewind(arena, mark);
+    }
+    if (!rc)
+        rc = applier_publish(rebuild.applier, 0, err);
+    if (!rc)
+        rc = hash_sample(&rebuild, doc_ids, count, arena, contents, err);
+    applier_free(rebuild.applier);
+    shard_close(rebuild.shard);
+    return rc;
 }

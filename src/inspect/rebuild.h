@@ -37,4 +37,10 @@ int rebuild_go_on(const struct inspect *inspect, struct rebuild *rebuild, struct
 int rebuild_content(const struct inspect *inspect, struct rebuild *rebuild, uint64_t *content,
                     uint64_t *doc_count, bool *has_ended, struct err *err);
 
+/* What a searcher would have of some rows, in a shard of this call alone: contents as ListIndexed
+ * tells them; 0: it would not have it, or it cannot be told. */
+int rebuild_sample(const struct inspect *inspect, const struct client_view *client, int64_t epoch,
+                   const struct row *rows, const uint32_t *doc_ids, size_t count,
+                   struct arena *arena, uint64_t *contents, struct err *err);
+
 #endif

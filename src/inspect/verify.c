@@ -305,10 +305,10 @@ static int decide(struct verifying *verifying, struct suspect *suspect, bool is_
         response->waiting_count++;
         return 0;
     }
-    if (deciding.way.is_failed)
-        snprintf(suspect->text, sizeof(suspect->text),
-                 "parked after %" PRId64 " tries: %.120s (torg queue show)",
-                 deciding.way.attempt_count, deciding.way.reason);
+    if (deciding.way.is_failed) { /* torg queue list --failed */
+        response->parked_count++;
+        return 0;
+    }
     if (verifying->fix && suspect->pk.size)
         rc = store_write(verifying->inspect->store, queue_again, &deciding, err);
     if (!rc)
@@ -349,7 +349,9 @@ static int decide_all(struct verifying *verifying, Torg__V1__VerifyStepResponse 
     int rc = 0;
 
     for (size_t i = 0; i < verifying->count; i++) {
-        if (verifying->suspects[i].is_stable)
+        if (verifying->suspects[i].is_parked)
+            response->parked_count++;
+        else if (verifying->suspects[i].is_stable)
             verifying->suspects[kept++] = verifying->suspects[i];
         else
             response->waiting_count++;

@@ -16,6 +16,7 @@
 #include "registry/indexing/queue.h"
 #include "torg/v1/inspect.pb-c.h"
 
+struct digests;
 struct task;
 
 int verify_plan(const struct inspect *inspect, const Torg__V1__PlanVerifyRequest *request,
@@ -32,6 +33,7 @@ struct verify_by {
     enum lane lane;        /* in which what differs is queued again */
     bool is_light;         /* the registry's documents are not read, only what they are */
     struct task *task;     /* whose work it is: it waits, and is asked to stop; NULL: a caller's */
+    struct digests *digests; /* what is equal by them is passed over; NULL: nothing is */
 };
 
 /* The same; ERR_CANCELLED: the task has to stop. */

@@ -4,11 +4,13 @@
  * version, and nothing else is; and the check FILES.
  *
  * Both sides are gone through in order of numbers: a page is a range of them that has at most
- * VERIFY_ROW_COUNT on either side.
+ * VERIFY_ROW_COUNT on either side. With digests of the registry the searcher tells its own first,
+ * and only ranges that differ are gone through, and those whose contents are in turn.
  */
 #include <inttypes.h>
 
 #include "inspect/bounds.h"
+#include "inspect/digests.h"
 #include "inspect/row_fits.h"
 #include "inspect/slots_read.h"
 #include "registry/indexing/backfill.h"
@@ -58,6 +60,7 @@ static int list_index(const struct verifying *verifying, uint32_t from, uint32_t
     request.shard = verifying->check->shard;
     request.from_id = from;
     request.limit = limit;
+    request.with_content = verifying->with_content;
     rc =
         door->list(door->arg, verifying->check->replica, &request, verifying->arena, response, err);
     return rc ? rc : check_list(&request, verifying->check->replica, *response, err);
@@ -126,8 +129,7 @@ static int list_range(struct looking *looking, struct err *err)
     }
 }
 
-static const Torg__V1__IndexedDocument *find_document(const struct looking *looking,
-                                                      uint32_t doc_id)
+static Torg__V1__IndexedDocument *find_document(const struct looking *looking, uint32_t doc_id)
 {
     size_t low = 0;
     size_t high = looking->count;
@@ -211,6 +213,73 @@ static int look_at(const struct looking *looking, struct suspect *suspect, struc
     return look_at_absent(looking, slot, is_moved, suspect, err);
 }
 
+static int look_at_contents(const struct looking *looking, struct err *err)
+{
+    struct verifying *verifying = looking->verifying;
+    Torg__V1__IndexedDocument **documents;
+    const struct slot_read **slots;
+
+    if (!verifying->with_content)
+        return 0;
+    documents = arena_array(verifying->arena, verifying->count + 1, sizeof(*documents));
+    slots = arena_array(verifying->arena, verifying->count + 1, sizeof(*slots));
+    for (size_t i = 0; i < verifying->count; i++) {
+        documents[i] = find_document(looking, verifying->suspects[i].doc_id);
+        slots[i] = slots_read_find(&looking->read, verifying->suspects[i].doc_id);
+    }
+    return verify_index_content(verifying, documents, slots, err);
+}
+
+/* --- which ranges there are to look at --- */
+
+static int compare_ranges(struct verifying *verifying, struct err *err)
+{
+    const struct index_door *door = &verifying->inspect->door;
+    struct digests *digests = verifying->by->digests;
+    Torg__V1__ListIndexedRequest request = TORG__V1__LIST_INDEXED_REQUEST__INIT;
+    Torg__V1__ListIndexedResponse *response;
+    int rc;
+
+    request.client = verifying->check->client;
+    request.epoch = verifying->check->epoch;
+    request.shard = verifying->check->shard;
+    request.limit = DIGEST_RANGE_ASK_COUNT;
+    request.range_size = DIGEST_RANGE_SIZE;
+    digests_begin_due(digests);
+    do {
+        struct arena_mark mark = arena_mark(verifying->arena);
+
+        rc = door->list(door->arg, verifying->check->replica, &request, verifying->arena, &response,
+                        err);
+        if (!rc &&
+            (response->n_documents || (response->next_id && response->next_id <= request.from_id)))
+            digests->has_numbers = false; /* of a searcher that knows no ranges */
+        for (size_t i = 0; i < (rc ? 0 : response->n_ranges); i++) {
+            digests_compare(digests, response->ranges[i]->first_id, response->ranges[i]->sum);
+            verifying->checked_count += response->ranges[i]->doc_count;
+        }
+        request.from_id = rc ? 0 : response->next_id;
+        arena_rewind(verifying->arena, mark);
+    } while (!rc && request.from_id && digests->has_numbers);
+    digests_end_due(digests);
+    return rc;
+}
+
+/* Moves to the next numbers that are to be looked at; false: there are none. Without digests all
+ * are. */
+static bool next_due(struct verifying *verifying, int64_t *from, int64_t *end)
+{
+    const struct digests *digests = verifying->by->digests;
+    enum digest_due due;
+
+    *end = id_end;
+    if (!digests_have_numbers(digests, verifying->client->id, verifying->check->shard))
+        return *from < id_end;
+    due = digests_next_due(digests, from, end);
+    verifying->with_content = due == DUE_CONTENT;
+    return due != DUE_NOT;
+}
+
 /* --- a page --- */
 
 /* What is equal at the first sight, as nearly all is, is no suspect. */
@@ -228,11 +297,33 @@ static int drop_equal(struct verifying *verifying, const struct slots_read *read
         struct suspect *suspect = &verifying->suspects[i];
 
         rc = look_at(&looking, suspect, err);
-        if (*suspect->text)
-            verifying->suspects[kept++] = *suspect;
     }
+    if (!rc)
+        rc = look_at_contents(&looking, err);
+    for (size_t i = 0; i < verifying->count && !rc; i++)
+        if (*verifying->suspects[i].text)
+            verifying->suspects[kept++] = verifying->suspects[i];
     verifying->count = kept;
     return rc;
+}
+
+/* With digests all were counted when they were compared. */
+static void count_page(struct verifying *verifying)
+{
+    struct digests *digests = verifying->by->digests;
+
+    if (digests)
+        digests->looked_count += verifying->count;
+    if (!digests_have_numbers(digests, verifying->client->id, verifying->check->shard))
+        verifying->checked_count = verifying->count;
+}
+
+static bool has_next(const struct verifying *verifying, int64_t from)
+{
+    struct verifying ahead = *verifying;
+    int64_t end;
+
+    return next_due(&ahead, &from, &end);
 }
 
 static int index_page(struct verifying *verifying, struct err *err)
@@ -240,10 +331,17 @@ static int index_page(struct verifying *verifying, struct err *err)
     struct slots_read read = {.verifying = verifying, .max = VERIFY_ROW_COUNT};
     Torg__V1__ListIndexedResponse *listed;
     struct cursor cursor;
-    int64_t end = id_end;
+    int64_t from, end;
     int rc = cursor_parse(verifying, &cursor, err);
 
-    read.from = (uint32_t)cursor.a;
+    if (!rc && cursor.is_begin &&
+        digests_have_numbers(verifying->by->digests, verifying->client->id,
+                             verifying->check->shard))
+        rc = compare_ranges(verifying, err);
+    from = cursor.a;
+    if (rc || !next_due(verifying, &from, &end))
+        return rc;
+    read.from = (uint32_t)from;
     if (!rc)
         rc = list_index(verifying, read.from, VERIFY_ROW_COUNT, &listed, err);
     if (rc == ERR_CORRUPT) {
@@ -254,7 +352,7 @@ static int index_page(struct verifying *verifying, struct err *err)
         rc = slots_read(&read, err);
     if (rc)
         return rc;
-    if (listed->next_id)
+    if (listed->next_id && listed->next_id < end)
         end = listed->next_id;
     if (read.count == read.max && (int64_t)read.slots[read.count - 1].doc_id + 1 < end)
         end = (int64_t)read.slots[read.count - 1].doc_id + 1;
@@ -270,10 +368,11 @@ static int index_page(struct verifying *verifying, struct err *err)
         i += a == doc_id;
         j += b == doc_id;
     }
-    verifying->checked_count = verifying->count;
-    if (end < id_end)
+    count_page(verifying);
+    rc = drop_equal(verifying, &read, listed, err);
+    if (!rc && has_next(verifying, end))
         cursor_next(verifying, end, 0, BYTES_EMPTY);
-    return drop_equal(verifying, &read, listed, err);
+    return rc;
 }
 
 /* --- looking again --- */
@@ -301,7 +400,7 @@ static int index_look(struct verifying *verifying, struct err *err)
     }
     for (size_t i = 0; i < verifying->count && !rc; i++)
         rc = look_at(&looking, &verifying->suspects[i], err);
-    return rc;
+    return rc ? rc : look_at_contents(&looking, err);
 }
 
 const struct verify_kind verify_index = {.page = index_page, .look = index_look};

@@ -7,11 +7,15 @@
  *     │ a page without bodies: (id, time of the change) beside (version, alive)
  *     └ what is not plainly equal is a suspect: offer, row, outbox and parked are read together
  *
+ * With digests the rows are first summed up, and only ranges whose sum is not that of the rows that
+ * offers were found to have are gone through; and of the offers that are in turn the document is
+ * composed, and its content compared with the row's.
+ *
  * A change on its way is no difference. When it is over is not guessed by a time but followed: the
  * outbox has nothing of the offer; then the composer has read all that offer-updates had; then the
  * receiver has read all that documents had; whoever still differs then has been lost.
  *
- * cursor: 0, the last id; or 1, the last hash
+ * cursor: 0, the last id; or 1 or 2, the last hash
  */
 #include <inttypes.h>
 #include <string.h>
@@ -19,7 +23,9 @@
 #include "catalog/catalog.h"
 #include "codec/moment.h"
 #include "documents/composer.h"
+#include "documents/offer_document.h"
 #include "inspect/bounds.h"
+#include "inspect/digests.h"
 #include "inspect/verify_parts.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
@@ -34,7 +40,7 @@
 #include "topic/bounds.h"
 #include "topic/topic.h"
 
-enum { PART_OFFERS, PART_ROWS };
+enum { PART_OFFERS, PART_ROWS, PART_SUMS };
 
 /* --- pages --- */
 
@@ -48,6 +54,7 @@ struct glance {
 struct page {
     struct verifying *verifying;
     int64_t after;
+    int64_t last; /* of rows */
     struct glance *glances;
     struct row *rows;
     size_t count;
@@ -97,6 +104,7 @@ static bool is_plainly_equal(const struct glance *glance, const struct row *row)
 static int offers_page(struct verifying *verifying, int64_t after, struct err *err)
 {
     struct page page = {.verifying = verifying, .after = after};
+    struct digests *digests = verifying->by->digests;
     int rc;
 
     page.glances = arena_array(verifying->arena, VERIFY_OFFER_COUNT, sizeof(*page.glances));
@@ -104,15 +112,26 @@ static int offers_page(struct verifying *verifying, int64_t after, struct err *e
     rc = store_read(verifying->inspect->store, read_offers, &page, err);
     if (rc)
         return rc;
+    if (digests && after < 0)
+        digests_begin_rows(digests);
     for (size_t i = 0; i < page.count; i++) {
-        if (!is_plainly_equal(&page.glances[i], &page.rows[i]))
-            suspect_add(verifying, page.glances[i].pk, NUMBER_NONE);
+        bool is_turn = digests && page.rows[i].status == ROW_ALIVE &&
+                       digests_is_turn(digests, (uint64_t)page.glances[i].id);
+
+        if (digests && page.rows[i].status == ROW_ALIVE)
+            digests_add_row(digests, page.rows[i].hash, page.rows[i].order.version);
+        if (is_turn || !is_plainly_equal(&page.glances[i], &page.rows[i]))
+            suspect_add(verifying, page.glances[i].pk, NUMBER_NONE)->with_content = is_turn;
+        if (is_turn)
+            digests->content_count++;
     }
     verifying->checked_count = page.count;
+    if (digests)
+        digests->looked_count += page.count;
     if (page.count == VERIFY_OFFER_COUNT)
         cursor_next(verifying, PART_OFFERS, page.glances[page.count - 1].id, BYTES_EMPTY);
     else if (verifying->client)
-        cursor_next(verifying, PART_ROWS, INT64_MIN, BYTES_EMPTY);
+        cursor_next(verifying, digests ? PART_SUMS : PART_ROWS, INT64_MIN, BYTES_EMPTY);
     return 0;
 }
 
@@ -134,7 +153,7 @@ static int read_rows(struct store_tx *tx, void *arg, struct err *err)
 {
     struct page *page = arg;
     const struct verifying *verifying = page->verifying;
-    int rc = rows_scan(tx, verifying->client->id, page->after, INT64_MAX, VERIFY_ROW_COUNT, false,
+    int rc = rows_scan(tx, verifying->client->id, page->after, page->last, VERIFY_ROW_COUNT, false,
                        verifying->arena, &page->rows, &page->count, err);
 
     page->verifying->count = 0;
@@ -151,11 +170,47 @@ static int read_rows(struct store_tx *tx, void *arg, struct err *err)
 
 static int rows_page(struct verifying *verifying, int64_t after, struct err *err)
 {
-    struct page page = {.verifying = verifying, .after = after};
-    int rc = store_read(verifying->inspect->store, read_rows, &page, err);
+    const struct digests *digests = verifying->by->digests;
+    struct page page = {.verifying = verifying, .after = after, .last = INT64_MAX};
+    int64_t first;
+    int rc;
 
+    if (digests && after == INT64_MAX)
+        return 0;
+    if (digests && digests->has_rows) {
+        if (!digests_next_rows(digests, after == INT64_MIN ? after : after + 1, &first, &page.last))
+            return 0;
+        page.after = first > after && first > INT64_MIN ? first - 1 : after;
+    }
+    rc = store_read(verifying->inspect->store, read_rows, &page, err);
     if (!rc && page.count)
         cursor_next(verifying, PART_ROWS, page.rows[page.count - 1].hash, BYTES_EMPTY);
+    else if (!rc && page.last < INT64_MAX)
+        cursor_next(verifying, PART_ROWS, page.last, BYTES_EMPTY);
+    return rc;
+}
+
+static int scan_rows(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct page *page = arg;
+
+    return rows_scan(tx, page->verifying->client->id, page->after, INT64_MAX, VERIFY_SUM_COUNT,
+                     false, page->verifying->arena, &page->rows, &page->count, err);
+}
+
+/* What the registry has, taken from what was seen of it beside offers. */
+static int sums_page(struct verifying *verifying, int64_t after, struct err *err)
+{
+    struct page page = {.verifying = verifying, .after = after};
+    int rc = store_read(verifying->inspect->store, scan_rows, &page, err);
+
+    for (size_t i = 0; i < page.count && !rc; i++)
+        if (page.rows[i].status == ROW_ALIVE)
+            digests_take_row(verifying->by->digests, page.rows[i].hash, page.rows[i].order.version);
+    if (!rc && page.count)
+        cursor_next(verifying, PART_SUMS, page.rows[page.count - 1].hash, BYTES_EMPTY);
+    else if (!rc)
+        cursor_next(verifying, PART_ROWS, INT64_MIN, BYTES_EMPTY);
     return rc;
 }
 
@@ -168,7 +223,9 @@ static int page(struct verifying *verifying, struct err *err)
         return rc;
     if (cursor.a == PART_ROWS && verifying->client)
         return rows_page(verifying, cursor.b, err);
-    return offers_page(verifying, cursor.b, err);
+    if (cursor.a == PART_SUMS && verifying->client && verifying->by->digests)
+        return sums_page(verifying, cursor.b, err);
+    return offers_page(verifying, cursor.is_begin ? -1 : cursor.b, err);
 }
 
 /* --- looks: what the store has --- */
@@ -304,6 +361,29 @@ static bool may_be_deleted(const struct looking *looking, const Torg__V1__Offer 
            row->order.modify_us > row->order.version + catalog_version(looking->catalog);
 }
 
+/* What the offer says now, by the catalogue in use, beside what the registry was told. A document
+ * of another catalogue is the recomposer's to bring. */
+static void look_at_content(const struct looking *looking, const Torg__V1__Offer *offer,
+                            const struct row *row, struct suspect *suspect)
+{
+    const struct verifying *verifying = looking->verifying;
+    struct row made = {.status = ROW_ALIVE};
+    Torg__V1__RawDocument *document;
+    struct err err;
+
+    if (!looking->catalog ||
+        offer_document(offer, looking->catalog, verifying->arena, &document, &err) ||
+        document->event != TORG__V1__RAW_DOCUMENT__EVENT__UPSERT ||
+        moment_own_us(document->modify_timestamp) != row->order.modify_us)
+        return;
+    made.expires_us = document->expire_time ? moment_own_us(document->expire_time) : 0;
+    if (!row_pack(verifying->inspect->dictionaries, 0, document, verifying->arena, &made, &err) &&
+        made.content != row->content)
+        suspect_blame(suspect, "content",
+                      "the registry has version %" PRId64 " with another content than the offer",
+                      row->order.version);
+}
+
 static void look_at_document(const struct looking *looking, const Torg__V1__Offer *offer,
                              const struct row *row, struct suspect *suspect)
 {
@@ -338,6 +418,9 @@ static void look_at_document(const struct looking *looking, const Torg__V1__Offe
              !may_be_deleted(looking, offer, row))
         suspect_blame(suspect, "hidden", "the offer is %s, and the registry has it as deleted",
                       status);
+    else if (suspect->with_content && row->status == ROW_ALIVE && is_active(offer) &&
+             row->order.version == version)
+        look_at_content(looking, offer, row, suspect);
 }
 
 static void look_at(const struct looking *looking, size_t place)
@@ -357,12 +440,6 @@ static void look_at(const struct looking *looking, size_t place)
         look_at_document(looking, looked->offer, row, suspect);
     if (!*suspect->text)
         return;
-    if (looked->is_parked) {
-        *suspect->text = 0;
-        suspect_blame(suspect, "parked",
-                      "parked by the %s, tried %" PRId64 " times again: %.140s (torg parked show)",
-                      looked->parked.stage, looked->parked.try_count, looked->parked.reason);
-    }
     suspect->is_parked = looked->is_parked;
     suspect->is_stable = looked->is_parked || looked->is_unreadable;
 }

@@ -3,9 +3,9 @@
  * verify_offers_fix.c - puts right what verify_offers.c has told: offers are composed again, as
  * they are, and sent to the receiver in the lane backfill; documents without an offer are deleted.
  *
- * A row that is ahead of its offer would refuse that document as stale; so it is forgotten before,
- * if it is still the one that was seen. A crash between the two leaves a document that is missing:
- * the next look composes it.
+ * A row that is ahead of its offer, or says something else at the same version, would refuse that
+ * document; so it is forgotten before, if it is still the one that was seen. A crash between the
+ * two leaves a document that is missing: the next look composes it.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -32,9 +32,9 @@ struct fixing {
     bool *is_fixed;
 };
 
-static bool is_orphan(const struct suspect *suspect)
+static bool is_blamed(const struct suspect *suspect, const char *reason)
 {
-    return suspect->reason && strcmp(suspect->reason, "orphan") == 0;
+    return suspect->reason && strcmp(suspect->reason, reason) == 0;
 }
 
 /* --- what there is --- */
@@ -49,8 +49,6 @@ static int read_one(struct store_tx *tx, struct fixing *fixing, size_t place, st
 
     fixing->offers[place] = NULL;
     fixing->rows[place] = (struct row){.status = 0};
-    if (suspect->is_parked)
-        return 0; /* its stage tries it again */
     if (!offer_id_parse(suspect->pk, &id, NULL))
         rc = record_find(tx, id, verifying->arena, &fixing->offers[place], err);
     if (rc == ERR_CORRUPT)
@@ -93,7 +91,8 @@ static int note_one(struct store_tx *tx, struct fixing *fixing, size_t place, st
         .detail = suspect->text};
     int rc = 0;
 
-    if (is_ahead(fixing, place))
+    if (is_ahead(fixing, place) ||
+        (is_blamed(suspect, "content") && fixing->rows[place].status == ROW_ALIVE))
         rc = row_forget(tx, verifying->client->id, &fixing->rows[place], err);
     return rc ? rc : audit_add(tx, &entry, err);
 }
@@ -203,9 +202,8 @@ int verify_offers_fix(struct verifying *verifying, bool *is_fixed, struct err *e
     fixing.rows = arena_array(verifying->arena, verifying->count, sizeof(*fixing.rows));
     rc = store_read(inspect->store, read_all, &fixing, err);
     for (size_t i = 0; i < verifying->count && !rc; i++)
-        is_fixed[i] = !verifying->suspects[i].is_parked &&
-                      (can_compose(&fixing, catalog, i) ||
-                       (is_orphan(&verifying->suspects[i]) && !fixing.offers[i] &&
+        is_fixed[i] = (can_compose(&fixing, catalog, i) ||
+                       (is_blamed(&verifying->suspects[i], "orphan") && !fixing.offers[i] &&
                         fixing.rows[i].status == ROW_ALIVE));
     if (!rc)
         rc = store_write(inspect->store, note_all, &fixing, err);

@@ -29,7 +29,8 @@ struct suspect {
     struct order base;            /* ... and when it began to be waited for what the queue had */
     bool is_stable;               /* the difference cannot settle: no second look */
     bool is_final;                /* all that the queue had is past: it will not settle */
-    bool is_parked;               /* its stage tries it again by itself: nothing is to be done */
+    bool is_parked;               /* it stands in a list with its reason: nothing is to be done */
+    bool with_content;            /* what it says is compared, too */
     enum chain_stage stage;       /* of an offer's */
     uint64_t mark;                /* likewise */
     const char *reason;           /* one word, static; NULL: any */
@@ -51,6 +52,7 @@ struct verifying {
     struct suspect *suspects; /* SUSPECT_PAGE_COUNT at most */
     size_t count;
     uint64_t checked_count;
+    bool with_content; /* of the page: what documents say is compared, too */
     struct bytes next; /* cursor of the next page; empty: this is the last */
     void *page;        /* of the kind's own */
 };
@@ -83,6 +85,12 @@ void suspect_blame(struct suspect *suspect, const char *reason, const char *form
 
 /* verify_index_fix.c: takes out of the index what is under a number that is not its own. */
 int verify_index_fix(struct verifying *verifying, bool *is_fixed, struct err *err);
+/* verify_index_content.c: blames those whose document in the index says something else than the
+ * registry's, at the same version. documents, slots: by place of the suspect; NULL: not asked for.
+ */
+struct slot_read;
+int verify_index_content(struct verifying *verifying, Torg__V1__IndexedDocument *const *documents,
+                         const struct slot_read *const *slots, struct err *err);
 /* verify_offers_fix.c: see verify_kind. */
 int verify_offers_fix(struct verifying *verifying, bool *is_fixed, struct err *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verify_registry.c - the check REGISTRY: rows can be read, lie where they belong, have numbers. */
 #include "inspect/bounds.h"
+#include "inspect/digests.h"
 #include "inspect/verify_parts.h"
 #include "numerator/numerator.h"
 
@@ -38,6 +39,21 @@ static bool is_plainly_right(const struct page *page, size_t place)
            (row->status != ROW_ALIVE || page->asks[place].doc_id != NUMBER_NONE);
 }
 
+/* What searchers are to have of it. */
+static void sum_up(const struct page *page, bool is_begin)
+{
+    const struct verifying *verifying = page->verifying;
+    struct digests *digests = verifying->by->digests;
+
+    if (!digests || !verifying->by->is_light)
+        return;
+    if (is_begin)
+        digests_begin_numbers(digests, verifying->client->id, verifying->check->shard);
+    for (size_t i = 0; i < page->count; i++)
+        if (page->rows[i].status == ROW_ALIVE && page->asks[i].doc_id != NUMBER_NONE)
+            digests_add_number(digests, page->asks[i].doc_id, page->rows[i].order.version);
+}
+
 static int registry_page(struct verifying *verifying, struct err *err)
 {
     struct page page = {.verifying = verifying};
@@ -51,6 +67,7 @@ static int registry_page(struct verifying *verifying, struct err *err)
         rc = store_read(verifying->inspect->store, scan, &page, err);
     if (rc)
         return rc;
+    sum_up(&page, cursor.is_begin);
     for (size_t i = 0; i < page.count && i < SUSPECT_PAGE_COUNT; i++) {
         struct suspect *suspect;
 

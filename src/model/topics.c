@@ -30,6 +30,8 @@ const struct topic_line topic_lines[] = {
      &torg__v1__feed_event__descriptor},
     {TOPIC_DOCUMENTS, DOCUMENTS_PARTITION_COUNT, STAGE_RETENTION_S, "client/partition",
      &torg__v1__qualified_batch__descriptor},
+    {TOPIC_TAKEDOWNS, STAGE_PARTITION_COUNT, STAGE_RETENTION_S, "offer",
+     &torg__v1__qualified_batch__descriptor},
     {TOPIC_REFUSALS, STAGE_PARTITION_COUNT, STAGE_RETENTION_S, "client/pk",
      &torg__v1__index_refusal__descriptor},
     {TOPIC_INDEX_START, 0, 0, "shard", &torg__v1__index_message__descriptor},

@@ -19,6 +19,7 @@
 #define TOPIC_PHOTO_RESULTS "photo-results"             /* what became of them */
 #define TOPIC_FEED_EVENTS "feed-events"                 /* rows of feeds to offers */
 #define TOPIC_DOCUMENTS "documents"                     /* documents to the registry */
+#define TOPIC_TAKEDOWNS "takedowns"                     /* bans and deletions past both of them */
 #define TOPIC_REFUSALS "index-refusals"                 /* searchers back to the registry */
 #define TOPIC_INDEX_START "index." /* registry to searchers: "index.CLIENT.EPOCH" */
 

@@ -12,17 +12,24 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "codec/message.h"
+#include "codec/moment.h"
+#include "model/offer_fields.h"
 #include "model/topics.h"
 #include "offers/offer_record.h"
 #include "offers/photos.h"
 #include "stage/make_topics.h"
 #include "store/fence.h"
+#include "torg/v1/document.pb-c.h"
 #include "torg/v1/offer_update.pb-c.h"
 
-enum { FENCE_NAME_SIZE = 32, VALUE_SIZE_MAX = OFFER_SIZE_MAX + 1024, TOPIC_COUNT = 3 };
+enum { FENCE_NAME_SIZE = 32, VALUE_SIZE_MAX = OFFER_SIZE_MAX + 1024, TOPIC_COUNT = 4 };
 
-static const char *const receivers[TOPIC_COUNT] = {TOPIC_OFFER_UPDATES, TOPIC_MODERATION_REQUESTS,
-                                                   TOPIC_PHOTO_REQUESTS};
+/* In the order in which they are sent to: what is to be gone does not wait for what is to come. */
+enum { TO_TAKEDOWNS, TO_UPDATES, TO_MODERATORS, TO_PHOTOGRAPHERS };
+static const char *const receivers[TOPIC_COUNT] = {[TO_TAKEDOWNS] = TOPIC_TAKEDOWNS,
+                                                   [TO_UPDATES] = TOPIC_OFFER_UPDATES,
+                                                   [TO_MODERATORS] = TOPIC_MODERATION_REQUESTS,
+                                                   [TO_PHOTOGRAPHERS] = TOPIC_PHOTO_REQUESTS};
 
 struct change {
     uint32_t place; /* of its shard, in the list of those owned */
@@ -222,6 +229,26 @@ static int find_request(struct store_tx *tx, struct batch *batch, const struct r
     return rc == ERR_CORRUPT ? 0 : rc;
 }
 
+/* The deletion of its document, for the registry itself: the topics between are read in order, and
+ * a long feed may lie in them. It needs no catalogue; the composer's own, which comes later, is
+ * just newer, and what comes of the time before is older. */
+static struct bytes encode_takedown(struct batch *batch, const Torg__V1__Offer *offer)
+{
+    Torg__V1__RawDocument document = TORG__V1__RAW_DOCUMENT__INIT;
+    Torg__V1__RawDocument *documents[] = {&document};
+    Torg__V1__QualifiedBatch message = TORG__V1__QUALIFIED_BATCH__INIT;
+
+    document.pk = offer->id;
+    document.version = moment_own_us(offer->update_time);
+    document.modify_timestamp = offer->update_time;
+    document.event = TORG__V1__RAW_DOCUMENT__EVENT__DELETE;
+    message.client = OFFER_CLIENT;
+    message.lane = TORG__V1__QUEUE_LANE__NAME__EMERGENCY;
+    message.documents = documents;
+    message.n_documents = 1;
+    return encode(batch, &message.base);
+}
+
 static int fill_change(struct store_tx *tx, struct batch *batch, struct change *change,
                        Torg__V1__Offer *offer, const struct row *row, struct err *err)
 {
@@ -236,9 +263,11 @@ static int fill_change(struct store_tx *tx, struct batch *batch, struct change *
     update.seq = change->seq;
     update.urgent = row->is_urgent;
     change->key = bytes_of(offer->id);
-    change->values[0] = change->values[1] = encode(batch, &update.base);
+    change->values[TO_UPDATES] = change->values[TO_MODERATORS] = encode(batch, &update.base);
     if (request)
-        change->values[2] = encode(batch, &request->base);
+        change->values[TO_PHOTOGRAPHERS] = encode(batch, &request->base);
+    if (row->is_urgent && offer->status != TORG__V1__OFFER__STATUS__ACTIVE && offer->update_time)
+        change->values[TO_TAKEDOWNS] = encode_takedown(batch, offer);
     return 0;
 }
 

@@ -10,8 +10,10 @@
 #include "access/audit.h"
 #include "codec/moment.h"
 #include "offers/bounds.h"
+#include "offers/freshness.h"
 #include "offers/offer_change.h"
 #include "offers/offer_record.h"
+#include "store/store_seal.h"
 
 int stage_check_name(const char *name, struct err *err)
 {
@@ -36,11 +38,28 @@ struct access {
     int64_t now_us;
     struct bytes value; /* to be kept */
 
+    struct freshness offer; /* its newest change */
+
     bool found; /* the row; what it has: */
     int64_t revision;
     int64_t updated_us;
     struct bytes kept;
 };
+
+/* Its number in the outbox is not kept: from 0 on means any of it that waits there. */
+static int read_offer(struct store_tx *tx, struct access *access, struct err *err)
+{
+    struct store_rows rows =
+        store_select(tx, "SELECT shard_id, revision FROM offer WHERE id = $1 AND kind = 'offer'",
+                     STORE_WITH(STORE_V_INT(access->id)));
+
+    access->offer = (struct freshness){.offer = access->id};
+    if (store_next(&rows)) {
+        access->offer.shard = (uint32_t)rows.columns[0].integer;
+        access->offer.revision = rows.columns[1].integer;
+    }
+    return store_rows_end(&rows, err);
+}
 
 static int read_row(struct store_tx *tx, void *arg, struct err *err)
 {
@@ -72,19 +91,26 @@ static int audit_state(struct store_tx *tx, const struct access *access, struct 
     return audit_add(tx, &entry, err);
 }
 
+static int read_both(struct store_tx *tx, void *arg, struct err *err)
+{
+    int rc = read_row(tx, arg, err);
+
+    return rc ? rc : read_offer(tx, arg, err);
+}
+
 static int write_row(struct store_tx *tx, void *arg, struct err *err)
 {
     struct access *access = arg;
     struct store_value params[] = {STORE_V_INT(access->id),
                                    STORE_V_TEXT(access->kind),
-                                   STORE_V_INT(-1),
+                                   STORE_V_INT(0),
                                    STORE_V_INT(access->expected_revision + 1),
                                    STORE_V_INT(access->now_us),
                                    STORE_V_BLOB(access->value)};
-    int rc = store_find_integer(tx, "SELECT shard_id FROM offer WHERE id = $1 AND kind = 'offer'",
-                                params, 1, &params[2].integer, err);
+    int rc = read_offer(tx, access, err);
 
-    if (!rc && params[2].integer < 0)
+    params[2].integer = access->offer.shard;
+    if (!rc && !access->offer.revision)
         rc = offer_refuse_missing(access->id, err);
     if (!rc)
         rc = read_row(tx, access, err);
@@ -104,14 +130,21 @@ static int write_row(struct store_tx *tx, void *arg, struct err *err)
     return rc || !access->actor ? rc : audit_state(tx, access, err);
 }
 
-static void fill(const struct access *access, const char *stage, Torg__V1__StageState *state)
+static int fill(const struct offers *offers, const struct access *access, const char *stage,
+                Torg__V1__StageState *state, struct err *err)
 {
+    struct seal seal;
+    int rc = store_seal(offers->store, &seal, err);
+
     state->offer_id = offer_id_text(access->arena, access->id);
     state->stage = arena_strdup(access->arena, stage);
     state->revision = access->revision;
     state->value.data = (uint8_t *)access->kept.data;
     state->value.len = access->kept.size;
     state->update_time = moment_or_none(access->updated_us, access->arena);
+    if (!rc && access->offer.revision)
+        state->freshness_token = freshness_text(&access->offer, &seal, access->arena);
+    return rc;
 }
 
 static struct bytes kind_of(const char *stage, struct arena *arena)
@@ -123,15 +156,13 @@ int stage_get(const struct offers *offers, offerid id, const char *stage, struct
               Torg__V1__StageState *state, struct err *err)
 {
     struct access access = {.id = id, .kind = kind_of(stage, arena), .arena = arena};
-    int rc = store_read(offers->store, read_row, &access, err);
+    int rc = store_read(offers->store, read_both, &access, err);
 
     assert(offers->store && offers->clock);
     if (!rc && !access.found)
         rc = err_set(err, ERR_NOT_FOUND, "stage %s has kept nothing with offer %s", stage,
                      offer_id_text(arena, id));
-    if (!rc)
-        fill(&access, stage, state);
-    return rc;
+    return rc ? rc : fill(offers, &access, stage, state, err);
 }
 
 int stage_put(const struct offers *offers, const char *actor, offerid id, const char *stage,
@@ -158,6 +189,5 @@ int stage_put(const struct offers *offers, const char *actor, offerid id, const 
     access.revision = expected_revision + 1;
     access.updated_us = access.now_us;
     access.kept = value;
-    fill(&access, stage, state);
-    return 0;
+    return fill(offers, &access, stage, state, err);
 }

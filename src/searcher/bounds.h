@@ -22,7 +22,12 @@ enum {
     SEARCHER_WAITER_COUNT_MAX = 16,       /* callers who wait at once: a quarter of the threads */
     SEARCHER_LIST_COUNT = 1000,           /* documents listed, unless the call says */
     SEARCHER_LIST_COUNT_MAX = 10000,      /* when it does */
+    SEARCHER_RANGE_SIZE_MIN = 64,         /* numbers that one sum is of: 10 000 sums of fewer ... */
+    SEARCHER_RANGE_SIZE_MAX = 65536,      /* ... or of more tell too little for a call */
     SEARCHER_PEER_COUNT_MAX = 32,         /* other searchers that a front knows */
+    ANNOUNCE_MS = 60 * 1000,              /* how often a searcher says that it is there ... */
+    ANNOUNCE_RETRY_MS = 1000,             /* ... when it could not */
+    ANNOUNCE_LIFE_MS = 600 * 1000,        /* ... and how long others believe it: clocks differ */
     SEARCHER_PEER_POLL_MS = 1000,         /* how often they are asked for their freshness */
     SEARCHER_SILENCE_MS_MAX = 800,        /* of a searcher, while there is another to be asked */
     SEARCHER_HEDGE_MS_MIN = 20,           /* a second replica is asked no sooner than this */

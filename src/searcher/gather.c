@@ -265,14 +265,29 @@ static bool has_local(const struct round *round)
     return false;
 }
 
+int64_t gather_patience_us(int64_t left_us, bool waits)
+{
+    int64_t share_us = left_us / GATHER_HEDGE_SHARE;
+
+    if (!waits && share_us > SEARCHER_SILENCE_MS_MAX * MS_US)
+        share_us = SEARCHER_SILENCE_MS_MAX * MS_US;
+    return share_us > SEARCHER_HEDGE_MS_MIN * MS_US ? share_us : SEARCHER_HEDGE_MS_MIN * MS_US;
+}
+
+static bool has_waits(const struct round *round)
+{
+    for (uint32_t i = 0; i < round->count; i++)
+        if (round->slots[i].request && round->slots[i].request->n_wait)
+            return true;
+    return false;
+}
+
 static void wait_round(const struct gatherer *gatherer, struct round *round)
 {
     int64_t now_us = clock_mono_us(round->changed.clock);
-    int64_t hedge_us = now_us + (round->deadline_us - now_us) / GATHER_HEDGE_SHARE;
+    int64_t hedge_us = now_us + gather_patience_us(round->deadline_us - now_us, has_waits(round));
     bool is_waiting = true;
 
-    if (hedge_us < now_us + SEARCHER_HEDGE_MS_MIN * MS_US)
-        hedge_us = now_us + SEARCHER_HEDGE_MS_MIN * MS_US;
     pthread_mutex_lock(&round->lock);
     while (is_waiting) {
         struct attempt *attempt = help(round, hedge_us, &is_waiting);

@@ -42,4 +42,10 @@ struct gatherer {
 void gather(const struct gatherer *gatherer, enum gather_kind kind, const struct index_epoch *epoch,
             struct gather_ask *asks, uint32_t count, int64_t deadline_us, struct arena *arena);
 
+/* How long one replica is waited for before another is asked as well: a share of the time, and not
+ * longer than a process that stands still may cost its callers, unless the request waits for
+ * writes.
+ */
+int64_t gather_patience_us(int64_t left_us, bool waits);
+
 #endif

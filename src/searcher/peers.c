@@ -2,6 +2,7 @@
 /* peers.c - see peers.h. */
 #include "searcher/peers.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,24 +11,30 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/object.h"
 #include "base/task.h"
 #include "codec/json.h"
 #include "codec/message.h"
+#include "coord/bounds.h"
 #include "net/client/http_client.h"
 #include "net/status.h"
+#include "searcher/announce.h"
 #include "searcher/bounds.h"
 #include "torg/v1/error.pb-c.h"
+#include "torg/v1/index_message.pb-c.h"
 
-enum { HTTP_OK = 200, FRESHNESS_SIZE_MAX = 4 << 20 };
+enum { HTTP_OK = 200, FRESHNESS_SIZE_MAX = 4 << 20, WATCH_MS = 500 };
 
 struct peer {
-    struct peers *peers; /* borrowed */
-    char *url;           /* owned */
+    struct peers *peers;       /* borrowed */
+    _Atomic(const char *) url; /* of the peers' names */
+    bool is_fixed;             /* by the settings, and not by an announcement */
     struct task task;
     pthread_mutex_t lock;
-    bool answers;                    /* under the lock, as what follows */
+    bool is_named; /* under the lock, as what follows: it is one of them now */
+    bool answers;
     struct arena *arena;             /* of its freshness; owned */
     const Torg__V1__Freshness *last; /* NULL: none yet */
 };
@@ -38,10 +45,18 @@ struct peers {
     uint32_t magic;
     struct http_client *client;
     char *authorization; /* owned; NULL: none */
-    struct peer *list;
-    uint32_t count;
+    struct peer *list[SEARCHER_PEER_COUNT_MAX];
+    atomic_uint count; /* grows alone */
     atomic_uint turn;
     const struct clock *clock;
+    /* Of who watches the announcements. */
+    struct task task;
+    struct coord *coord; /* NULL: there are none */
+    const char *own;
+    struct arena *names;
+    uint64_t version;
+    bool has_looked;
+    struct log_pace pace;
 };
 
 /* ---- calls ---- */
@@ -96,9 +111,9 @@ int peer_call(struct peer *peer, const char *method, struct bytes request, int64
 
 struct peer *peers_find(struct peers *peers, const char *url)
 {
-    for (uint32_t i = 0; peers && i < peers->count; i++)
-        if (strcmp(peers->list[i].url, url) == 0)
-            return &peers->list[i];
+    for (uint32_t i = 0; peers && i < atomic_load(&peers->count); i++)
+        if (strcmp(peers->list[i]->url, url) == 0)
+            return peers->list[i];
     return NULL;
 }
 
@@ -109,13 +124,18 @@ const char *peer_url(const struct peer *peer)
 
 /* ---- freshness ---- */
 
-static void keep_freshness(struct peer *peer, struct arena *arena,
+static void keep_freshness(struct peer *peer, const char *url, struct arena *arena,
                            const Torg__V1__Freshness *freshness)
 {
     struct arena *old;
     bool is_news;
 
     pthread_mutex_lock(&peer->lock);
+    if (!peer->is_named || peer->url != url) { /* it has gone meanwhile */
+        pthread_mutex_unlock(&peer->lock);
+        arena_free(arena);
+        return;
+    }
     is_news = !peer->answers;
     peer->answers = true;
     old = peer->arena;
@@ -147,6 +167,7 @@ static void ask(struct peer *peer)
     struct buf answer = BUF_INIT(FRESHNESS_SIZE_MAX);
     struct arena *arena = arena_new();
     ProtobufCMessage *message = NULL;
+    const char *url = peer->url;
     struct err err = {0};
     int rc;
 
@@ -160,17 +181,28 @@ static void ask(struct peer *peer)
         note_silence(peer, err.text);
         arena_free(arena);
     } else {
-        keep_freshness(peer, arena, (const Torg__V1__Freshness *)message);
+        keep_freshness(peer, url, arena, (const Torg__V1__Freshness *)message);
     }
     buf_release(&packed);
     buf_release(&answer);
+}
+
+static bool is_named(struct peer *peer)
+{
+    bool is_named;
+
+    pthread_mutex_lock(&peer->lock);
+    is_named = peer->is_named;
+    pthread_mutex_unlock(&peer->lock);
+    return is_named;
 }
 
 static void poll_peer(struct task *task, void *arg)
 {
     do {
         task_says(task, "asking another searcher what it has");
-        ask(arg);
+        if (is_named(arg))
+            ask(arg);
     } while (task_pause(task, (int64_t)SEARCHER_PEER_POLL_MS * MS_US));
 }
 
@@ -190,10 +222,11 @@ uint32_t peers_with(struct peers *peers, const char *client, int64_t epoch, uint
                     struct peer **found, uint32_t max)
 {
     uint32_t turn = peers ? atomic_fetch_add(&peers->turn, 1) : 0;
+    uint32_t all = peers ? atomic_load(&peers->count) : 0;
     uint32_t count = 0;
 
-    for (uint32_t i = 0; peers && i < peers->count && count < max; i++) {
-        struct peer *peer = &peers->list[(turn + i) % peers->count];
+    for (uint32_t i = 0; i < all && count < max; i++) {
+        struct peer *peer = peers->list[(turn + i) % all];
 
         pthread_mutex_lock(&peer->lock);
         if (has_ready(peer, client, epoch, shard))
@@ -216,14 +249,17 @@ static bool is_answering(struct peer *peer)
 uint32_t peers_all(struct peers *peers, struct peer **found, uint32_t max)
 {
     uint32_t turn = atomic_fetch_add(&peers->turn, 1);
+    uint32_t all = atomic_load(&peers->count);
     uint32_t count = 0;
     uint32_t silent = 0;
     struct peer *others[SEARCHER_PEER_COUNT_MAX];
 
     object_check(peers, PEERS_MAGIC);
-    for (uint32_t i = 0; i < peers->count; i++) {
-        struct peer *peer = &peers->list[(turn + i) % peers->count];
+    for (uint32_t i = 0; i < all; i++) {
+        struct peer *peer = peers->list[(turn + i) % all];
 
+        if (!is_named(peer))
+            continue;
         if (!is_answering(peer))
             others[silent++] = peer;
         else if (count < max)
@@ -255,8 +291,8 @@ static Torg__V1__ShardFreshness *copy_shard(const struct peer *peer,
 void peers_freshness(struct peers *peers, const char *client, struct arena *arena,
                      Torg__V1__ShardFreshness ***shards, size_t *count)
 {
-    for (uint32_t i = 0; peers && i < peers->count; i++) {
-        struct peer *peer = &peers->list[i];
+    for (uint32_t i = 0; peers && i < atomic_load(&peers->count); i++) {
+        struct peer *peer = peers->list[i];
         Torg__V1__ShardFreshness **all;
 
         pthread_mutex_lock(&peer->lock);
@@ -272,12 +308,137 @@ void peers_freshness(struct peers *peers, const char *client, struct arena *aren
     }
 }
 
+/* ---- who they are ---- */
+
+static void add_peer(struct peers *peers, const char *url, bool is_fixed)
+{
+    struct peer *peer = mem_zero(sizeof(*peer));
+    const struct task_options task = {
+        .name = "peer", .run = poll_peer, .arg = peer, .clock = peers->clock};
+    uint32_t count = atomic_load(&peers->count);
+
+    assert(count < SEARCHER_PEER_COUNT_MAX);
+    peer->peers = peers;
+    peer->url = arena_strdup(peers->names, url);
+    peer->is_fixed = is_fixed;
+    peer->is_named = true;
+    pthread_mutex_init(&peer->lock, NULL);
+    if (task_start(&peer->task, &task, NULL))
+        abort(); /* as without memory */
+    peers->list[count] = peer;
+    atomic_store(&peers->count, count + 1);
+}
+
+/* The place of one that is gone. */
+static struct peer *find_place(struct peers *peers)
+{
+    for (uint32_t i = 0; i < atomic_load(&peers->count); i++)
+        if (!is_named(peers->list[i]))
+            return peers->list[i];
+    return NULL;
+}
+
+static void name_peer(struct peers *peers, const char *url)
+{
+    struct peer *peer = peers_find(peers, url);
+
+    if (peer && is_named(peer))
+        return;
+    if (!peer)
+        peer = find_place(peers);
+    if (!peer && atomic_load(&peers->count) == SEARCHER_PEER_COUNT_MAX) {
+        log_warn("another searcher is not asked: there are too many", LOG_TEXT("searcher", url),
+                 LOG_INT("limit", SEARCHER_PEER_COUNT_MAX));
+        return;
+    }
+    log_info("another searcher has announced itself", LOG_TEXT("searcher", url));
+    if (!peer) {
+        add_peer(peers, url, false);
+        return;
+    }
+    pthread_mutex_lock(&peer->lock);
+    if (strcmp(peer->url, url) != 0)
+        peer->url = arena_strdup(peers->names, url);
+    peer->is_named = true;
+    peer->answers = false;
+    pthread_mutex_unlock(&peer->lock);
+}
+
+static bool is_listed(const Torg__V1__SearcherList *list, const char *url)
+{
+    for (size_t i = 0; i < list->n_searchers; i++)
+        if (strcmp(list->searchers[i]->address, url) == 0)
+            return true;
+    return false;
+}
+
+static void name_peers(struct peers *peers, const Torg__V1__SearcherList *list)
+{
+    for (uint32_t i = 0; i < atomic_load(&peers->count); i++) {
+        struct peer *peer = peers->list[i];
+
+        if (peer->is_fixed || !is_named(peer) || is_listed(list, peer->url))
+            continue;
+        log_info("another searcher has gone", LOG_TEXT("searcher", peer->url));
+        pthread_mutex_lock(&peer->lock);
+        peer->is_named = peer->answers = false;
+        pthread_mutex_unlock(&peer->lock);
+    }
+    for (size_t i = 0; i < list->n_searchers; i++)
+        if (!peers->own || strcmp(list->searchers[i]->address, peers->own) != 0)
+            name_peer(peers, list->searchers[i]->address);
+}
+
+static int read_list(struct peers *peers, struct err *err)
+{
+    struct buf bytes = BUF_INIT(COORD_VALUE_SIZE_MAX);
+    struct arena *arena = arena_new();
+    ProtobufCMessage *message = NULL;
+    int rc = coord_get(peers->coord, ANNOUNCE_KEY, &bytes, &peers->version, err);
+
+    if (rc == ERR_NOT_FOUND)
+        rc = 0; /* nobody ever has */
+    if (!rc)
+        rc = message_decode(buf_bytes(&bytes), &torg__v1__searcher_list__descriptor, arena,
+                            &message, err);
+    if (!rc)
+        name_peers(peers, (const Torg__V1__SearcherList *)message);
+    peers->has_looked |= !rc;
+    arena_free(arena);
+    buf_release(&bytes);
+    return rc;
+}
+
+static void watch(struct task *task, void *arg)
+{
+    struct peers *peers = arg;
+
+    object_check(peers, PEERS_MAGIC);
+    while (!task_is_stopping(task)) {
+        struct err err = {0};
+        int rc = 0;
+
+        task_says(task, "watching which searchers there are");
+        if (peers->has_looked)
+            rc = coord_watch(peers->coord, ANNOUNCE_KEY, peers->version, WATCH_MS, &err);
+        if (!rc)
+            rc = read_list(peers, &err);
+        if (rc && rc != ERR_TIMEOUT) {
+            if (log_pace_is_due(&peers->pace, &err))
+                log_warn("the list of searchers cannot be read; who is known stays",
+                         LOG_TEXT("reason", err.text));
+            (void)task_pause(task, ANNOUNCE_RETRY_MS * (int64_t)MS_US);
+        }
+    }
+}
+
 /* ---- life ---- */
 
 int peers_open(const struct peers_options *options, struct peers **out, struct err *err)
 {
     const struct http_client_options client = {.ca_file = options->ca_file};
     struct peers *peers;
+    int rc = 0;
 
     *out = NULL;
     if (options->count > SEARCHER_PEER_COUNT_MAX)
@@ -292,19 +453,22 @@ int peers_open(const struct peers_options *options, struct peers **out, struct e
         peers->authorization = mem_alloc(size);
         snprintf(peers->authorization, size, "Bearer %s", options->key);
     }
-    peers->list = mem_array(options->count + 1, sizeof(*peers->list));
-    peers->count = options->count;
     peers->clock = clock_or_system(options->clock);
-    for (uint32_t i = 0; i < peers->count; i++) {
-        struct peer *peer = &peers->list[i];
+    peers->names = arena_new();
+    peers->coord = options->coord;
+    peers->own = options->own ? arena_strdup(peers->names, options->own) : NULL;
+    for (uint32_t i = 0; i < options->count; i++)
+        add_peer(peers, options->urls[i], true);
+    if (peers->coord) {
         const struct task_options task = {
-            .name = "peer", .run = poll_peer, .arg = peer, .clock = peers->clock};
+            .name = "searchers", .run = watch, .arg = peers, .clock = peers->clock};
 
-        peer->peers = peers;
-        peer->url = mem_strdup(options->urls[i]);
-        pthread_mutex_init(&peer->lock, NULL);
-        if (task_start(&peer->task, &task, NULL))
-            abort(); /* as without memory */
+        rc = task_start(&peers->task, &task, err);
+    }
+    if (rc) {
+        peers->coord = NULL;
+        peers_close(peers);
+        return rc;
     }
     *out = peers;
     return 0;
@@ -321,17 +485,19 @@ void peers_close(struct peers *peers)
     if (!peers)
         return;
     object_check(peers, PEERS_MAGIC);
+    if (peers->coord)
+        task_stop(&peers->task);
     for (uint32_t i = 0; i < peers->count; i++)
-        task_ask_stop(&peers->list[i].task);
+        task_ask_stop(&peers->list[i]->task);
     for (uint32_t i = 0; i < peers->count; i++) {
-        task_stop(&peers->list[i].task);
-        pthread_mutex_destroy(&peers->list[i].lock);
-        arena_free(peers->list[i].arena);
-        free(peers->list[i].url);
+        task_stop(&peers->list[i]->task);
+        pthread_mutex_destroy(&peers->list[i]->lock);
+        arena_free(peers->list[i]->arena);
+        free(peers->list[i]);
     }
     http_client_free(peers->client);
     free(peers->authorization);
-    free(peers->list);
+    arena_free(peers->names);
     object_end(peers, PEERS_MAGIC);
     free(peers);
 }

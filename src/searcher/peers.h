@@ -3,9 +3,11 @@
  * peers.h - other searchers: which shards each has ready, and how they are asked.
  *
  * Each is asked for its freshness every SEARCHER_PEER_POLL_MS; one that does not answer in that
- * time has nothing ready until it does.
+ * time has nothing ready until it does. With coord those who announce themselves (announce.h) are
+ * asked, too: they come and go while this one runs. A peer is never freed before all are: calls may
+ * be under way; the place of one that is gone is taken by the next that comes.
  *
- * Threads: one a peer; all functions here from any thread.
+ * Threads: one a peer, one that watches the announcements; all functions here from any thread.
  */
 #ifndef TORG_SEARCHER_PEERS_H
 #define TORG_SEARCHER_PEERS_H
@@ -16,6 +18,7 @@
 #include "base/err.h"
 #include "torg/v1/searcher.pb-c.h"
 
+struct coord;
 struct peers;
 struct peer;
 
@@ -25,6 +28,8 @@ struct peers_options {
     const char *key;           /* for their Authorization header; NULL: none */
     const char *ca_file;       /* NULL: the system's */
     const struct clock *clock; /* likewise; borrowed */
+    struct coord *coord;       /* of announcements; NULL: none are heard; borrowed */
+    const char *own;           /* the address under which this process announces itself, or NULL */
 };
 
 int peers_open(const struct peers_options *options, struct peers **peers, struct err *err);

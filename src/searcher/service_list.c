@@ -8,6 +8,7 @@
 #include "model/change_token.h"
 #include "query/response.h"
 #include "searcher/bounds.h"
+#include "searcher/range_sum.h"
 #include "searcher/service.h"
 
 /* ---- ListIndexed ---- */
@@ -20,6 +21,7 @@ struct lister {
     struct buf record;
     struct stored_value *stored;
     uint16_t key_field, version_field;
+    bool with_content;
     Torg__V1__ListIndexedResponse *response;
 };
 
@@ -39,6 +41,8 @@ static int list_document(struct lister *lister, docid id, struct err *err)
             document->pk = arena_text(lister->arena, lister->stored[i].text);
     columns_get(lister->snapshot->columns, id, &lister->version_field, 1, &version);
     document->version = version == COLUMN_NULL ? 0 : version;
+    if (lister->with_content)
+        document->content = shard_hash_document(lister->snapshot, id, lister->stored, count);
     if (replica_arrival(lister->replica, id, &sent_us, &shown_us)) {
         document->sent_us = sent_us;
         document->shown_us = shown_us;
@@ -47,20 +51,26 @@ static int list_document(struct lister *lister, docid id, struct err *err)
     return 0;
 }
 
+/* The next living one from there on; false: there is none. */
+static bool find_living(const struct snapshot *snapshot, uint64_t *id)
+{
+    uint64_t end = (uint64_t)snapshot->window_count * WINDOW_SIZE;
+
+    for (; *id < end; (*id)++) {
+        if (!live_page(snapshot->alive, window_of((docid)*id)))
+            *id |= WINDOW_SIZE - 1;
+        else if (live_has(snapshot->alive, (docid)*id))
+            return true;
+    }
+    return false;
+}
+
 static int list_documents(struct lister *lister, uint32_t from, uint32_t limit, struct err *err)
 {
-    const struct snapshot *snapshot = lister->snapshot;
     Torg__V1__ListIndexedResponse *response = lister->response;
-    uint64_t end = (uint64_t)snapshot->window_count * WINDOW_SIZE;
     int rc = 0;
 
-    for (uint64_t id = from; id < end && !rc; id++) {
-        if (!live_page(snapshot->alive, window_of((docid)id))) {
-            id |= WINDOW_SIZE - 1;
-            continue;
-        }
-        if (!live_has(snapshot->alive, (docid)id))
-            continue;
+    for (uint64_t id = from; !rc && find_living(lister->snapshot, &id); id++) {
         if (response->n_documents == limit) {
             response->next_id = (uint32_t)id;
             break;
@@ -68,6 +78,32 @@ static int list_documents(struct lister *lister, uint32_t from, uint32_t limit, 
         rc = list_document(lister, (docid)id, err);
     }
     return rc;
+}
+
+/* Sums of documents instead of them. */
+static void list_ranges(struct lister *lister, uint32_t from, uint32_t size, uint32_t limit)
+{
+    Torg__V1__ListIndexedResponse *response = lister->response;
+    Torg__V1__IndexedRange *range = NULL;
+
+    response->ranges = arena_array(lister->arena, limit, sizeof(response->ranges[0]));
+    for (uint64_t id = from; find_living(lister->snapshot, &id); id++) {
+        uint32_t first = (uint32_t)(id - id % size);
+        int64_t version;
+
+        if (!range || range->first_id != first) {
+            if (response->n_ranges == limit) {
+                response->next_id = (uint32_t)id;
+                break;
+            }
+            range = MESSAGE_NEW(indexed_range, lister->arena);
+            range->first_id = first;
+            response->ranges[response->n_ranges++] = range;
+        }
+        columns_get(lister->snapshot->columns, (docid)id, &lister->version_field, 1, &version);
+        range->doc_count++;
+        range->sum += range_sum((docid)id, version == COLUMN_NULL ? 0 : version);
+    }
 }
 
 static int list_shard(struct replica *replica, const Torg__V1__ListIndexedRequest *request,
@@ -93,7 +129,11 @@ static int list_shard(struct replica *replica, const Torg__V1__ListIndexedReques
     buf_init(&lister.record, 2 * (size_t)STORED_RECORD_SIZE_MAX);
     response->documents = arena_array(arena, limit + 1, sizeof(response->documents[0]));
     response->offset = lister.snapshot->offset;
-    rc = list_documents(&lister, request->from_id, limit, err);
+    lister.with_content = request->with_content;
+    if (request->range_size)
+        list_ranges(&lister, request->from_id, request->range_size, limit);
+    else
+        rc = list_documents(&lister, request->from_id, limit, err);
     buf_release(&lister.record);
     shard_exit(visit->reader);
     visit_end(visit);
@@ -131,6 +171,11 @@ int searcher_list_indexed(const struct searcher *searcher, const char *client,
     if (!rc && limit > SEARCHER_LIST_COUNT_MAX)
         rc = err_set(err, ERR_INVALID, "limit: %u, at most %d are listed", limit,
                      SEARCHER_LIST_COUNT_MAX);
+    if (!rc && request->range_size &&
+        (request->range_size < SEARCHER_RANGE_SIZE_MIN ||
+         request->range_size > SEARCHER_RANGE_SIZE_MAX))
+        rc = err_set(err, ERR_INVALID, "rangeSize: %u, expected %d to %d", request->range_size,
+                     SEARCHER_RANGE_SIZE_MIN, SEARCHER_RANGE_SIZE_MAX);
     if (!rc)
         rc = list_shard(replica, request, limit, arena, response, err);
     view_release(view);

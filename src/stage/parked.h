@@ -26,6 +26,7 @@
 /* Names of stages in the table, and of their metrics' labels. */
 #define PARKED_BY_COMPOSER "composer"
 #define PARKED_BY_RECEIVER "receiver"
+#define PARKED_BY_TAKEDOWNS "takedowns"
 #define PARKED_BY_OPINIONS "opinions"
 #define PARKED_BY_PHOTOS "photos"
 #define PARKED_BY_PHOTO_FETCH "photo-fetch"

@@ -286,6 +286,118 @@ def the_auditor_repairs_without_being_asked():
         chain.verify(shop, "--rebuild")
 
 
+QUICK = ("up", "--auditor.pause=10ms", "--auditor.rate=1000000")
+
+
+@tap.test
+def what_is_parked_stands_apart():
+    with Shop() as shop:
+        moderator = shop.torg("key", "create", "m", "--scope", "moderation").stdout.strip()
+        [one, _] = [shop.publish() for _ in range(2)]
+        shop.wait_for_index()
+
+        def decide(revision, verdict):
+            status, answer = shop.call("ModerationService/GiveOpinion", {
+                "offerId": one, "revision": revision, "verdict": verdict, "reasons": ["odd"]}, moderator)
+            tap.equal(status, 200, answer)
+
+        decide("1", "BAN")
+        category = shop.offers[one][0]["category"]
+        without = {**market.CATALOG, "categories": [
+            each for each in market.CATALOG["categories"] if each["id"] != category]}
+        shop.write("without.json", json.dumps(without))
+        tap.equal(shop.torg("catalog", "apply", "without.json", "--force").returncode, 0)
+        decide("2", "PASS")
+        tap.wait_until(lambda: one in shop.torg("parked", "list").stdout, what="a parked offer")
+        found = shop.torg("verify")
+        tap.equal(found.returncode, 0, found.stdout)
+        tap.contains(found.stdout, "1 parked (torg parked list)")
+        shop.restart(*EAGER)
+        shop.wait_until_equal()
+        audit = shop.audit()
+        tap.equal((audit.get("parkedCount"), audit.get("differences")), ("1", None), audit)
+        tap.contains(shop.torg("status").stdout, "1 parked")
+
+
+@tap.test
+def equal_ranges_are_not_gone_through():
+    with Shop() as shop:
+        for _ in range(20):
+            shop.publish()
+        shop.wait_for_index()
+        shop.restart(*QUICK)
+        looked = set()
+
+        def has_looked_less():
+            audit = shop.audit()
+            looked.add(int(audit.get("lookedCount", "0")))
+            return 20 in looked and len(looked) > 1     # the offers alone, and in their turn numbers, too
+
+        tap.wait_until(has_looked_less, what="rounds without a look at the index")
+        tap.comment(f"{sorted(looked)} of {shop.audit()['checkedCount']} keys")
+        tap.equal(shop.audit().get("differenceSum"), None)
+
+
+@tap.test
+def another_content_at_the_same_version_is_put_right():
+    with Shop() as shop:
+        one, other = shop.publish(), shop.publish()
+        shop.wait_for_index()
+
+        def spoil():
+            shop.run_sql("UPDATE registry SET (document, content, dictionary) = (SELECT document, content, "
+                         "dictionary FROM registry WHERE pk = ?) WHERE pk = ?", other, one)
+
+        shop.restart(*QUICK, between=spoil)
+
+        def is_seen():
+            return any(each["pk"] == one and each["reason"] == "content" and each["check"] == "offers"
+                       for each in shop.audit().get("differences", []))
+
+        tap.wait_until(is_seen, what="the other content to be seen")
+        tap.wait_until(lambda: shop.verify("--rebuild")[1] == 0, what="all that agrees")
+        shop.wait_for_index()
+
+
+@tap.test
+def an_index_that_lost_a_change_of_the_same_version_is_put_right():
+    with Shop() as shop:
+        key = shop.torg("key", "create", "all", "--scope", "*").stdout.strip()
+
+        def put(title, moment):
+            status, answer = shop.call("DocumentService/PutDocuments", {"documents": [
+                {"pk": "d", "version": "1", "modifyTimestamp": moment,
+                 "fields": [{"name": "title", "text": title}]}]}, key)
+            tap.equal((status, answer["verdicts"][0]["kind"]), (200, "ACCEPTED"), answer)
+            tap.wait_until(lambda: find(title), what=title)
+
+        def find(text):
+            status, answer = shop.call("SearcherService/Search", {"query": {"stages": [{"text": text}]}}, key)
+            return status == 200 and int(answer["answer"]["stages"][0].get("total", "0"))
+
+        index, topic = shop.data / "index", "topics/**/index.default.1/**/*.log"
+        put("велосипед", "2026-01-01T00:00:00Z")
+        shop.stop()
+        shutil.copytree(index, shop.dir / "older")
+        [size] = [path.stat().st_size for path in shop.data.glob(topic)]
+        shop.start("up", NO_AUDITOR)
+        put("самокат", "2026-01-01T00:00:01Z")
+
+        def lose():
+            shutil.rmtree(index)
+            shutil.copytree(shop.dir / "older", index)
+            for path in shop.data.glob(topic):
+                os.truncate(path, size)
+
+        shop.restart(between=lose)
+        tap.equal((bool(find("велосипед")), bool(find("самокат"))), (True, False), "nobody has noticed")
+        tap.equal(shop.verify()[1], 0, "versions are the same")
+        shop.restart(*QUICK)
+        tap.wait_until(lambda: find("самокат") and not find("велосипед"), what="the newer content")
+        tap.contains([(each["check"], each["reason"]) for each in shop.audit()["differences"]],
+                     ("index", "content"))
+
+
 def start_on_copy(copy_first, copy_then):
     """On a directory of which a part is older than the other."""
     with Shop() as shop:

@@ -207,6 +207,54 @@ def a_parked_offer_says_so():
 
 
 @tap.test
+def tasks_of_feeds_and_states_of_stages_have_tokens():
+    with Market() as market:
+        stage = market.key("stage", scopes=("stages",))
+        rows = [{"upsert": {"row": row, "externalId": f"x{row}", "content": {
+            **BIKE, "title": f"Bicycle {row}"}}} for row in (1, 2, 3)]
+        task = market.ok("FeedService/SendEvents", {"events": [
+            {"feed": "main", "taskId": 1, "open": {}}, *rows, {"end": {"rowCount": 3}}]}, market.alice)
+        market.arrived(task)
+        tap.wait_until(lambda: len(market.titles()) == 3, what="all of the feed")
+        again = market.ok("FeedService/GetTask", {"feed": "main", "taskId": 1}, market.alice)
+        tap.equal(again["freshnessToken"], task["freshnessToken"])
+
+        receipt = market.ok("OfferService/CreateOffer", bike("Priced bicycle"), market.alice)
+        put = market.ok("StageService/PutStageState", {
+            "offerId": receipt["id"], "stage": "pricing", "value": "AA=="}, stage)
+        market.arrived(put)
+        tap.equal("Priced bicycle" in market.titles(wait=[put["freshnessToken"]]), True)
+        got = market.ok("StageService/GetStageState", {"offerId": receipt["id"], "stage": "pricing"}, stage)
+        tap.equal(got["freshnessToken"], put["freshnessToken"])
+
+
+@tap.test
+def a_ban_waits_for_nobody():
+    with Market() as market:
+        moderator = market.key("moderator", scopes=("moderation",))
+        receipt = market.ok("OfferService/CreateOffer", bike("Odd bicycle"), market.alice)
+        market.arrived(receipt)
+        tap.equal(market.titles(), ["Odd bicycle"])
+        market.stop()       # nobody composes any more, as if a long feed lay before the composer
+        market.start("serve", "system", "catalog", "offers", "offers-worker", "receiver", "indexer", "searcher",
+                     "search")
+        for number in range(3):
+            market.ok("OfferService/UpdateOffer", {"id": receipt["id"], "content": bike(f"Odder {number}")["content"],
+                                                   "expectedRevision": str(number + 1)}, market.alice)
+        banned = market.ok("ModerationService/GiveOpinion", {
+            "offerId": receipt["id"], "revision": "1", "verdict": "BAN", "reasons": ["odd"]}, moderator)["receipt"]
+        tap.wait_until(lambda: not market.titles(), what="the ban to be seen")
+        deleted = market.ok("OfferService/DeleteOffer", {
+            "id": receipt["id"], "expectedRevision": banned["revision"]}, market.alice)
+        market.stop()
+        market.start("up")
+        tap.equal(market.arrived(deleted).get("isHidden"), True)
+        tap.equal(market.titles(), [])
+        checked = market.torg("verify", "--rebuild")
+        tap.equal(checked.returncode, 0, checked.stdout)
+
+
+@tap.test
 def a_trace_shows_all_stages_with_times():
     with Market() as market:
         receipt = market.ok("OfferService/CreateOffer", bike("Bicycle"), market.alice)

@@ -154,18 +154,18 @@ class Asker(threading.Thread):
 
 
 class Searchers:
-    """Four places for searchers, each of which knows where the others are, or will be."""
+    """Four places for searchers. None is told where the others are: each announces itself."""
 
     def __init__(self, places, backends, key):
         self.places, self.backends, self.key = places, backends, key
         self.listen = [f"127.0.0.1:{tap.free_port()}" for _ in places]
 
     def start(self, number, shards):
-        others = " ".join(f"http://{each}" for each in self.listen if each != self.listen[number])
         self.places[number].write("peers.key", self.key)
         self.places[number].start(
             "serve", "system", "searcher", f"--listen={self.listen[number]}",
-            f"--searcher.shards={shards}", f"--searcher.replicas={others}",
+            f"--searcher.shards={shards}", f"--searcher.address=http://{self.listen[number]}",
+            "--searcher.replicas=announced",
             "--searcher.replicas_key=peers.key", "--searcher.checkpoint=500ms", *self.backends)
 
     def shards(self, number, client):
@@ -253,6 +253,8 @@ def searches_stay_whole_while_searchers_come_and_go():
         askers.append(Asker(e, client, key))
         askers[-1].start()
         tap.equal(c.stop(), 0, c.log()[-2000:])
+        for place in (b, d, e):
+            tap.wait_until(lambda: "another searcher has gone" in place.log(), what="others who know it")
         chain.go_on(writers, 200)
         tap.comment(f"{[asker.count for asker in askers]} searches")
         for asker in askers[1:]:

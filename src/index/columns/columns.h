@@ -94,6 +94,9 @@ uint32_t columns_window_count(const struct columns *columns);
  * however they came about. Writer only, or while nothing changes. */
 uint64_t columns_hash(const struct columns *columns);
 
+/* The same of one document, as its values were together: any reader. */
+uint64_t columns_hash_document(const struct columns *columns, docid id);
+
 struct columns_size {
     uint64_t pages;
     uint64_t directories;

@@ -161,6 +161,30 @@ uint64_t columns_hash(const struct columns *columns)
     return sum;
 }
 
+uint64_t columns_hash_document(const struct columns *columns, docid id)
+{
+    uint16_t fields[SCHEMA_FIELD_COUNT_MAX];
+    int64_t values[SCHEMA_FIELD_COUNT_MAX];
+    uint32_t field_count = schema_count(columns->schema);
+    uint32_t count = 0;
+    uint64_t sum = 0;
+    uint32_t i;
+
+    object_check(columns, COLUMNS_MAGIC);
+    for (i = 0; i < field_count; i++)
+        if (columns_column(columns, i))
+            fields[count++] = (uint16_t)i;
+    columns_get(columns, id, fields, count, values);
+    for (i = 0; i < count; i++) {
+        const struct column *column = columns_column(columns, fields[i]);
+
+        if (values[i] != COLUMN_NULL)
+            sum += hash_number(hash_number(hash64(bytes_of(column->field->name)), id),
+                               hash_value(column, values[i]));
+    }
+    return sum;
+}
+
 void columns_size(const struct columns *columns, struct columns_size *size)
 {
     uint32_t i;

@@ -192,4 +192,9 @@ void shard_sizes(struct shard *shard, struct shard_sizes *sizes);
  * out: equal for a replayed, merged and rebuilt shard. The apply thread's. */
 int shard_hash(struct shard *shard, uint64_t *hash, struct err *err);
 
+/* Of what one document says: its columns, and `stored`, which is what shard_stored told of it.
+ * Inside an epoch. */
+uint64_t shard_hash_document(const struct snapshot *snapshot, docid id,
+                             const struct stored_value *stored, uint32_t count);
+
 #endif

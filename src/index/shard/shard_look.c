@@ -203,6 +203,18 @@ int shard_hash(struct shard *shard, uint64_t *hash, struct err *err)
     return rc;
 }
 
+uint64_t shard_hash_document(const struct snapshot *snapshot, docid id,
+                             const struct stored_value *stored, uint32_t count)
+{
+    uint64_t sum = columns_hash_document(snapshot->columns, id);
+    uint32_t i;
+
+    for (i = 0; i < count; i++)
+        sum += mix(mix(hash64(bytes_of(schema_field(snapshot->schema, stored[i].field)->name)), id),
+                   hash64(stored[i].text));
+    return sum;
+}
+
 /* ---- sizes ---- */
 
 static void add_part(const struct part *part, struct shard_sizes *sizes)

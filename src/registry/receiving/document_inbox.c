@@ -222,21 +222,11 @@ static void measure_lag(void *arg, struct consumer *consumer)
 
 /* --- life --- */
 
-int document_inbox_start(const struct receiver *receiver, struct topics *topics,
-                         struct document_inbox **inbox, struct err *err)
+static int start(const struct receiver *receiver, struct topics *topics,
+                 struct stage_reader_options options, struct document_inbox **inbox,
+                 struct err *err)
 {
-    static const struct stage_reader_handler handler = {
-        .take = use_record, .flush = flush, .look = measure_lag};
     struct document_inbox *self = mem_zero(sizeof(*self));
-    const struct stage_reader_options options = {.stage = PARKED_BY_RECEIVER,
-                                                 .topic = TOPIC_DOCUMENTS,
-                                                 .group = DOCUMENT_GROUP,
-                                                 .handler = &handler,
-                                                 .arg = self,
-                                                 .topics = topics,
-                                                 .store = receiver->store,
-                                                 .clock = receiver->clock,
-                                                 .order = PARKED_NEWEST};
     int rc;
 
     assert(receiver->store && receiver->clock && receiver->clients);
@@ -244,6 +234,11 @@ int document_inbox_start(const struct receiver *receiver, struct topics *topics,
     *inbox = NULL;
     self->receiver = receiver;
     self->topics = topics;
+    options.arg = self;
+    options.topics = topics;
+    options.store = receiver->store;
+    options.clock = receiver->clock;
+    options.order = PARKED_NEWEST;
     self->lag = metrics_gauge("torg_registry_topic_lag", NULL,
                               "Records of the topic of documents that wait for this receiver.");
     rc = stage_reader_start(&options, &self->reader, err);
@@ -252,6 +247,31 @@ int document_inbox_start(const struct receiver *receiver, struct topics *topics,
     else
         *inbox = self;
     return rc;
+}
+
+int document_inbox_start(const struct receiver *receiver, struct topics *topics,
+                         struct document_inbox **inbox, struct err *err)
+{
+    static const struct stage_reader_handler handler = {
+        .take = use_record, .flush = flush, .look = measure_lag};
+    const struct stage_reader_options options = {.stage = PARKED_BY_RECEIVER,
+                                                 .topic = TOPIC_DOCUMENTS,
+                                                 .group = DOCUMENT_GROUP,
+                                                 .handler = &handler};
+
+    return start(receiver, topics, options, inbox, err);
+}
+
+int takedown_inbox_start(const struct receiver *receiver, struct topics *topics,
+                         struct document_inbox **inbox, struct err *err)
+{
+    static const struct stage_reader_handler handler = {.take = use_record, .flush = flush};
+    const struct stage_reader_options options = {.stage = PARKED_BY_TAKEDOWNS,
+                                                 .topic = TOPIC_TAKEDOWNS,
+                                                 .group = TAKEDOWN_GROUP,
+                                                 .handler = &handler};
+
+    return start(receiver, topics, options, inbox, err);
 }
 
 void document_inbox_stop(struct document_inbox *inbox)

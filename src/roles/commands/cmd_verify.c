@@ -41,7 +41,7 @@ struct tally {
     const char *fixed; /* what was done to mend a fault */
     char client[64];
     bool is_run;
-    uint64_t checked_count, finding_count, fixed_count, waiting_count;
+    uint64_t checked_count, finding_count, fixed_count, waiting_count, parked_count;
     struct shown shown[SHOWN_COUNT];
     size_t shown_count;
 };
@@ -68,6 +68,7 @@ static void print_tally_json(const struct tally *tally, struct arena *arena)
     result.finding_count = tally->finding_count;
     result.fixed_count = tally->fixed_count;
     result.waiting_count = tally->waiting_count;
+    result.parked_count = tally->parked_count;
     result.findings = arena_array(arena, tally->shown_count + 1, sizeof(result.findings[0]));
     for (size_t i = 0; i < tally->shown_count; i++) {
         Torg__V1__VerifyFinding *finding = MESSAGE_NEW(verify_finding, arena);
@@ -87,6 +88,10 @@ static void print_tally(const struct tally *tally)
            *tally->client ? tally->client : "-", tally->checked_count, tally->unit);
     if (tally->waiting_count)
         printf(", %" PRIu64 " on their way", tally->waiting_count);
+    if (tally->parked_count)
+        printf(", %" PRIu64 " parked (%s)", tally->parked_count,
+               strcmp(tally->name, "offers") == 0 ? "torg parked list"
+                                                  : "torg queue list --failed");
     if (tally->finding_count)
         printf(", %" PRIu64 " faults", tally->finding_count);
     if (tally->fixed_count)
@@ -141,6 +146,7 @@ static void take_step(const struct verifying *verifying, const Torg__V1__VerifyC
     tally->finding_count += response->finding_count;
     tally->fixed_count += response->fixed_count;
     tally->waiting_count += response->waiting_count;
+    tally->parked_count += response->parked_count;
     for (size_t i = 0; i < response->n_findings; i++) {
         const Torg__V1__VerifyFinding *finding = response->findings[i];
         char text[TEXT_SIZE];

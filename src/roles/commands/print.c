@@ -41,10 +41,10 @@ void print_audit(const Torg__V1__Audit *audit, struct arena *arena)
     if (!audit->round_count)
         return;
     printf("auditor: all equal at %s; last round ended %s: %" PRId64 " keys, %" PRId64
-           " differences, %" PRId64 " repaired; %" PRId64 " differences ever\n",
+           " differences, %" PRId64 " repaired, %" PRId64 " parked; %" PRId64 " differences ever\n",
            time_text(audit->equal_time, arena), time_text(audit->end_time, arena),
            audit->checked_count, audit->difference_count, audit->repaired_count,
-           audit->difference_sum);
+           audit->parked_count, audit->difference_sum);
     for (size_t i = 0; i < audit->n_differences && i < SHOWN_COUNT && audit->difference_count; i++)
         printf("      %s  %s of %s: %s: %s%s\n", time_text(audit->differences[i]->last_time, arena),
                audit->differences[i]->check, audit->differences[i]->client,

@@ -44,6 +44,22 @@ static int read_key(const struct process *process, enum setting_id id, const cha
     return rc ? err_wrap(err, "%s", setting_table[id].name) : 0;
 }
 
+static bool is_address(const char *word)
+{
+    return strncmp(word, "http://", 7) == 0 || strncmp(word, "https://", 8) == 0;
+}
+
+int own_address(const struct process *process, const char **address, struct err *err)
+{
+    const char *left = config_text(process->config, SETTING_SEARCHER_ADDRESS);
+
+    *address = next_word(&left, process->arena);
+    if (*address && (!is_address(*address) || next_word(&left, process->arena)))
+        return err_set(err, ERR_INVALID,
+                       "searcher.address: expected one address such as http://10.0.0.2:8080");
+    return 0;
+}
+
 int peer_settings_open(const struct process *process, enum setting_id list, enum setting_id key,
                        struct peers **peers, struct err *err)
 {
@@ -53,20 +69,26 @@ int peer_settings_open(const struct process *process, enum setting_id list, enum
     const char **urls = arena_array(process->arena, SEARCHER_PEER_COUNT_MAX + 1, sizeof(urls[0]));
     struct peers_options options = {
         .urls = urls, .clock = process->clock, .ca_file = *certificate ? certificate : NULL};
-    const char *word;
-    int rc = read_key(process, key, &options.key, err);
+    const char *word, *own;
+    int rc = own_address(process, &own, err);
 
+    rc = rc ? rc : read_key(process, key, &options.key, err);
     *peers = NULL;
     for (word = next_word(&left, process->arena); word && !rc;
          word = next_word(&left, process->arena)) {
-        if (strncmp(word, "http://", 7) != 0 && strncmp(word, "https://", 8) != 0)
+        if (strcmp(word, "announced") == 0)
+            options.coord = process->backends.coord;
+        else if (!is_address(word))
             rc = err_set(err, ERR_INVALID,
-                         "%s: \"%s\" is not an address such as http://10.0.0.2:8080", name, word);
+                         "%s: \"%s\" is not an address such as http://10.0.0.2:8080, nor the word "
+                         "announced",
+                         name, word);
         else if (options.count == SEARCHER_PEER_COUNT_MAX)
             rc = err_set(err, ERR_INVALID, "%s: at most %d are asked", name,
                          SEARCHER_PEER_COUNT_MAX);
         else
             urls[options.count++] = word;
     }
-    return rc || !options.count ? rc : peers_open(&options, peers, err);
+    options.own = own;
+    return rc || (!options.count && !options.coord) ? rc : peers_open(&options, peers, err);
 }

@@ -9,8 +9,11 @@
 /* The next word of a list with blanks or commas between; NULL: there is none. */
 const char *next_word(const char **list, struct arena *arena);
 
-/* The searchers that the setting `list` names, asked with the key in the file that `key` names;
- * *peers is NULL when it names none. */
+/* Where others reach this searcher; NULL: it announces itself to nobody. */
+int own_address(const struct process *process, const char **address, struct err *err);
+
+/* The searchers that the setting `list` names, and those that announce themselves if it says so,
+ * asked with the key in the file that `key` names; *peers is NULL when it names none. */
 int peer_settings_open(const struct process *process, enum setting_id list, enum setting_id key,
                        struct peers **peers, struct err *err);
 

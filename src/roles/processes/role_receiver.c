@@ -10,7 +10,7 @@
 /* One a process; the server borrows them for its life. */
 static struct receiver receiver;
 static struct rpc_service services[2];
-static struct document_inbox *inbox;
+static struct document_inbox *inbox, *takedowns;
 static struct keeper *keeper;
 
 int process_open_registry(struct process *process, struct err *err)
@@ -48,6 +48,8 @@ int role_receiver_start(struct process *process, struct err *err)
     process_add_services(process, services, ARRAY_COUNT(services));
     rc = document_inbox_start(&receiver, process->backends.topics, &inbox, err);
     if (!rc)
+        rc = takedown_inbox_start(&receiver, process->backends.topics, &takedowns, err);
+    if (!rc)
         rc = keeper_start(&receiver, &keeper, err);
     if (rc)
         role_receiver_stop(process); /* a role that did not start is not stopped by others */
@@ -58,9 +60,10 @@ void role_receiver_stop(struct process *process)
 {
     (void)process;
     keeper_stop(keeper);
+    document_inbox_stop(takedowns);
     document_inbox_stop(inbox);
     intake_free(receiver.intake);
     receiver.intake = NULL;
     keeper = NULL;
-    inbox = NULL;
+    inbox = takedowns = NULL;
 }

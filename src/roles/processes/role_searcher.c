@@ -8,6 +8,7 @@
 #include "registry/receiving/rows.h"
 #include "roles/processes/peer_settings.h"
 #include "roles/processes/process.h"
+#include "searcher/announce.h"
 #include "searcher/bounds.h"
 #include "searcher/service.h"
 
@@ -19,6 +20,7 @@ static struct rpc_service inspection;
 static struct rpc_service freshness;
 static struct follower *follower;
 static struct peers *peers;
+static struct announcer *announcer;
 static struct workers *workers;
 static bool was_ready; /* callers have been answered since the start */
 
@@ -79,6 +81,14 @@ static int is_found(void *arg, const char *token, struct arena *arena, bool *is_
 
 /* ---- life ---- */
 
+static int start_announcer(struct process *process, struct err *err)
+{
+    struct announcer_options options = {.coord = process->backends.coord, .clock = process->clock};
+    int rc = own_address(process, &options.address, err);
+
+    return rc || !options.address ? rc : announcer_start(&options, &announcer, err);
+}
+
 int role_searcher_start(struct process *process, struct err *err)
 {
     struct follower_options options = {
@@ -101,6 +111,7 @@ int role_searcher_start(struct process *process, struct err *err)
                               process->clock);
         rc = follower_start(&options, &follower, err);
     }
+    rc = rc ? rc : start_announcer(process, err);
     if (rc) {
         role_searcher_stop(process); /* a role that did not start is not stopped by others */
         return rc;
@@ -143,8 +154,10 @@ int role_searcher_start(struct process *process, struct err *err)
 void role_searcher_stop(struct process *process)
 {
     (void)process;
+    announcer_stop(announcer); /* nobody asks it from now on */
     rebuilds_free(inspect.rebuilds);
     inspect.rebuilds = NULL;
+    announcer = NULL;
     workers_free(workers); /* calls to others that nobody waits for end with it */
     peers_close(peers);
     follower_stop(follower);
