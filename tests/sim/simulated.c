@@ -7,6 +7,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -14,10 +15,12 @@
 #include "sim/draw.h"
 #include "sim/rest.h"
 #include "sim/sim.h"
+#include "store/store.h"
 
 enum {
     SECONDS = 60,
     LIFE_COUNT_MAX = 5,
+    ABORT_COUNT_MAX = 20,          /* lives that the store ends, on a disk that fails */
     END_US_MAX = 10 * SECOND_US,   /* an end that waits for a rename comes within this */
     CLOCK_REST_US = 6 * SECOND_US, /* what has ended is not shown any more then */
     SPOILT_SHARE = 6,              /* of so many seeds one has a disk that fails */
@@ -67,6 +70,36 @@ void __wrap_model_fail(struct model *model, const struct slot *slot, const char 
     va_end(args);
     sim_set_failure("%s", text);
     __real_model_fail(model, slot, "%s", text);
+}
+
+/* --- the store's log is short, so that its checkpoints are met by kills and power losses --- */
+
+int __real_store_open_with(const char *url, const struct store_options *options,
+                           struct store **store, struct err *err);
+int __wrap_store_open_with(const char *url, const struct store_options *options,
+                           struct store **store, struct err *err);
+
+int __wrap_store_open_with(const char *url, const struct store_options *options,
+                           struct store **store, struct err *err)
+{
+    static const unsigned page_counts[] = {0, 40, 200, 200};
+    struct store_options shorter = *options;
+    struct rng rng = draw_for(sim_seed(), 0, 1004);
+
+    shorter.wal_page_count = page_counts[draw_below(&rng, 4)];
+    return __real_store_open_with(url, &shorter, store, err);
+}
+
+/* The database could not be synced: the process ends itself then, and the next life copies the log
+ * again (sqlite_checkpointer.c). */
+_Noreturn void __real_abort(void);
+_Noreturn void __wrap_abort(void);
+
+void __wrap_abort(void)
+{
+    if (strcmp(sim_task_name(), "store-wal") == 0 && sim_faults()->io_error)
+        sim_end_life(SIM_END_KILL);
+    __real_abort();
 }
 
 /* --- lives --- */
@@ -204,7 +237,7 @@ int main(int argc, char **argv)
                                                .life = live,
                                                .shared_size = sizeof(struct model),
                                                .step_count = SECONDS,
-                                               .life_count_max = LIFE_COUNT_MAX + 1};
+                                               .life_count_max = LIFE_COUNT_MAX + ABORT_COUNT_MAX};
 
     return sim_main(argc, argv, &program);
 }

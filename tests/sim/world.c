@@ -16,7 +16,7 @@ static int load_config(struct world *world, const struct world_options *options,
         {"data.dir", options->dir},
         {"search.spelling", options->spelling ? "true" : "false"},
         {"registry.shards", arena_printf(world->arena, "%u", options->shards + !options->shards)},
-        {"auditor.pause", "500ms"}, /* so that it looks at what is under way, too */
+        {"auditor.pause", "4s"},
         {"searcher.checkpoint",
          arena_printf(world->arena, "%us", options->checkpoint ? options->checkpoint : 600)},
         {"registry.index_slack", "20"}, /* documents are poured again all the time */
