@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "sim/crowd.h"
 #include "sim/draw.h"
@@ -123,7 +124,8 @@ static void open_world(struct world *world, struct model *model)
     struct world_options options = {.dir = "disk/data",
                                     .shards = 1 + draw_below(&rng, 2),
                                     .checkpoint = checkpoints[draw_below(&rng, 3)],
-                                    .spelling = draw_chance(&rng, 2)};
+                                    .spelling = draw_chance(&rng, 2),
+                                    .numbers_return = draw_chance(&rng, 500)};
     struct err err;
 
     if (world_open(world, &options, &err))
@@ -150,6 +152,18 @@ static int64_t draw_clock(uint64_t seed)
     if (!draw_chance(&rng, 200) || !sim_has("clock"))
         return 0;
     return DAY_US / 2 + (int64_t)rng_below(&rng, 2 * DAY_US);
+}
+
+/* Somebody has removed the index, or its disk is another: it is made anew from its topics. */
+static void lose_index(const struct model *model)
+{
+    struct rng rng = draw_for(model->seed, model->life, 1005);
+    struct err err = {.text = "done"};
+
+    if (model->life == 1 || !draw_chance(&rng, 200) || !sim_has("shard-loss"))
+        return;
+    dir_remove("disk/data/index", &err);
+    sim_trace("the index is removed: %s", err.text);
 }
 
 /* Who has no answer yet asks before: after days nobody remembers his idempotency key. */
@@ -207,6 +221,7 @@ static void live(void *shared, unsigned life)
     }
     sim_member_set_wall(sim_member_current(), model->wall_ahead_us);
     model_begin_life(model);
+    lose_index(model);
     open_world(&world, model);
     sim_trace("the world is open");
     if (life && model->wall_step_us)

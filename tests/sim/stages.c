@@ -16,6 +16,7 @@
  */
 #define TRIM_DELAY_US (2 * SECOND_US)
 enum { SLACK_COUNT = 20 };
+enum { AUDITOR_RATE = 1000, AUDITOR_PAUSE_S = 4 };
 enum { TRY_COUNT = 5, INDEXER_COUNT = 2, CHECKPOINT_S = 5, ASK_COUNT = 4, ASK_QUEUE_MAX = 64 };
 
 static struct catalog *give_catalog(void *arg)
@@ -117,6 +118,10 @@ static int start_searcher(struct stages *stages, const char *dir, struct err *er
                                              .clock = stages->clock,
                                              .dir = dir,
                                              .checkpoint_us = CHECKPOINT_S * SECOND_US};
+    const struct auditor_options auditor = {.inspect = &stages->inspect,
+                                            .coord = stages->coord,
+                                            .rate = AUDITOR_RATE,
+                                            .pause_us = AUDITOR_PAUSE_S * SECOND_US};
     int rc;
 
     stages->workers = workers_new("shards", ASK_COUNT, ASK_QUEUE_MAX, NULL, stages->clock);
@@ -136,7 +141,7 @@ static int start_searcher(struct stages *stages, const char *dir, struct err *er
                                        .rebuilds = rebuilds_new(),
                                        .topics = stages->topics,
                                        .tombstone_life_us = LIFE_US};
-    return 0;
+    return auditor_start(&auditor, &stages->auditor, err);
 }
 
 int stages_start(struct stages *stages, const struct stages_options *options, const char *url,
@@ -163,6 +168,7 @@ int stages_start(struct stages *stages, const struct stages_options *options, co
 
 void stages_stop(struct stages *stages)
 {
+    auditor_stop(stages->auditor);
     rebuilds_free(stages->inspect.rebuilds);
     workers_free(stages->workers);
     follower_stop(stages->follower);

@@ -4,7 +4,7 @@
  * are reached by one URL.
  *
  *   back:     offers, their worker, composer, receiver and its inbox, indexer
- *   searcher: a replica of every shard, and the front
+ *   searcher: a replica of every shard, the front, the auditor
  *
  * Threads: those of the stages; what is asked of them comes from any.
  */
@@ -16,6 +16,7 @@
 #include "catalog/catalog.h"
 #include "coord/coord.h"
 #include "documents/composer.h"
+#include "inspect/auditor.h"
 #include "inspect/inspect.h"
 #include "offers/offers.h"
 #include "offers/worker.h"
@@ -58,6 +59,7 @@ struct stages {
     struct follower *follower;
     struct searcher searcher;
     struct inspect inspect;
+    struct auditor *auditor;
 };
 
 /* On failure all that was started is stopped. dir: of a searcher's shards. */

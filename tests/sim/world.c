@@ -21,6 +21,8 @@ static int load_config(struct world *world, const struct world_options *options,
          arena_printf(world->arena, "%us", options->checkpoint ? options->checkpoint : 600)},
         {"registry.index_slack", "20"}, /* documents are poured again all the time */
         {"registry.index_trim_delay", "2s"},
+        {"registry.number_life", options->numbers_return ? "1s" : "7d"},
+        {"registry.number_hold", options->numbers_return ? "1s" : "1d"},
     };
     const struct config_sources sources = {
         .file = "/dev/null", .flags = flags, .flag_count = ARRAY_COUNT(flags)};
