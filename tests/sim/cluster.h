@@ -26,8 +26,14 @@ enum {
     SELLER_COUNT = 2,
     CLIENT_COUNT = 2, /* threads that write documents of one client */
     BUYER_COUNT = 2,
-    ACTOR_COUNT = SELLER_COUNT + CLIENT_COUNT + BUYER_COUNT,
+    MODERATOR_COUNT = 1,
+    ACTOR_COUNT = SELLER_COUNT + CLIENT_COUNT + BUYER_COUNT + MODERATOR_COUNT,
     DOCUMENT_COUNT = 12,
+    BRANDED_COUNT = 4, /* documents of another client, behind those: searchers refuse some */
+    BRANDED_SHARE = 3, /* of so many seeds one has them */
+    BRAND_COUNT = 3,
+    BRAND_COUNT_MAX = 2, /* that the index takes */
+    KEY_COUNT = DOCUMENT_COUNT + BRANDED_COUNT,
     WRITE_COUNT_MAX = 48, /* of a document */
     OFFER_COUNT_MAX = 16, /* of a seller */
     OFFER_ID_SIZE = 32,
@@ -36,6 +42,7 @@ enum {
 };
 
 #define DOCUMENT_CLIENT "docs"
+#define BRAND_CLIENT "brands"
 
 enum write_state {
     WRITE_ASKED,   /* may have happened, or may yet */
@@ -61,10 +68,13 @@ struct offer_row {
     int64_t revision;       /* acknowledged */
     int status;             /* then */
     bool is_unsure;         /* something that was not answered may have happened since */
+    int64_t opinion;        /* the number of the newest; 0: there is none */
+    bool is_banned;         /* what that one says */
+    bool is_opinion_open;   /* nobody has said that it is kept */
 };
 
 struct model {
-    struct document documents[DOCUMENT_COUNT];
+    struct document documents[KEY_COUNT];
     struct offer_row offers[SELLER_COUNT][OFFER_COUNT_MAX];
     size_t offer_counts[SELLER_COUNT];
     int64_t stamp;
@@ -102,6 +112,9 @@ int64_t cluster_now_us(const struct cluster *cluster);
 
 /* cluster_sellers.c */
 void seller_step(struct actor *actor);
+
+/* cluster_moderator.c */
+void moderator_step(struct actor *actor);
 
 void crowd_start(struct cluster *cluster);
 void crowd_stop(struct cluster *cluster);

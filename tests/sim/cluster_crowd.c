@@ -50,6 +50,7 @@ static struct machine *draw_back(struct actor *actor)
 
 struct put {
     struct request base;
+    const char *client;
     Torg__V1__RawDocument *document;
     enum lane lane;
     Torg__V1__Verdict *verdict; /* NULL: the batch was not taken */
@@ -60,7 +61,7 @@ static void run_put(struct stages *stages, struct request *base)
     struct put *put = (struct put *)base;
     Torg__V1__Verdict **verdicts;
 
-    base->rc = receiver_put(&stages->receiver, DOCUMENT_CLIENT, put->lane, &put->document, 1,
+    base->rc = receiver_put(&stages->receiver, put->client, put->lane, &put->document, 1,
                             base->arena, &verdicts, &base->err);
     put->verdict = base->rc ? NULL : verdicts[0];
 }
@@ -76,6 +77,19 @@ static Torg__V1__RawField *add_field(Torg__V1__RawDocument *document, const char
     return field;
 }
 
+/* Of more brands than the index takes: which are refused is for each replica to say. */
+static void add_brand(Torg__V1__RawDocument *document, const struct write *write,
+                      struct arena *arena)
+{
+    Torg__V1__RawField *field = add_field(document, "brand", arena);
+
+    field->_keyword_case = TORG__V1__RAW_FIELD___KEYWORD_KEYWORD;
+    field->keyword = arena_printf(arena, "brand%d", (int)(write->stamp % BRAND_COUNT));
+    field->options =
+        (Torg__V1__FieldOptions *)message_new(&torg__v1__field_options__descriptor, arena);
+    field->options->value_count_max = BRAND_COUNT_MAX;
+}
+
 static Torg__V1__RawDocument *raw_of(unsigned key, const struct write *write, struct arena *arena)
 {
     Torg__V1__RawDocument *document =
@@ -88,13 +102,15 @@ static Torg__V1__RawDocument *raw_of(unsigned key, const struct write *write, st
         document->event = TORG__V1__RAW_DOCUMENT__EVENT__DELETE;
         return document;
     }
-    document->fields = arena_array(arena, 2, sizeof(*document->fields));
+    document->fields = arena_array(arena, 3, sizeof(*document->fields));
     field = add_field(document, "title", arena);
     field->_text_case = TORG__V1__RAW_FIELD___TEXT_TEXT;
     field->text = arena_printf(arena, "paper key%u", key);
     field = add_field(document, "stamp", arena);
     field->_integer_case = TORG__V1__RAW_FIELD___INTEGER_INTEGER;
     field->integer = write->stamp;
+    if (key >= DOCUMENT_COUNT)
+        add_brand(document, write, arena);
     return document;
 }
 
@@ -200,6 +216,7 @@ static void put_document(struct actor *actor, unsigned key, enum lane lane, stru
     put = request_new(sizeof(*put), run_put);
     put->document = raw_of(key, write, put->base.arena);
     put->lane = lane;
+    put->client = key < DOCUMENT_COUNT ? DOCUMENT_CLIENT : BRAND_CLIENT;
     rc = machine_ask(machine, &put->base, ASK_MS * MS_US);
     model_lock();
     cluster_note("client %u: d%u version %" PRId64 " stamp %" PRId64 "%s%s by %s: %s %d",
@@ -347,6 +364,11 @@ static void client_step(struct actor *actor)
     unsigned key = draw(actor, DOCUMENT_COUNT / CLIENT_COUNT) * CLIENT_COUNT + actor->number;
     bool is_pair = draw(actor, 4) == 0;
 
+    if (draw(actor, 4) == 0 && actor->cluster->seed % BRANDED_SHARE == 0) {
+        key = DOCUMENT_COUNT + draw(actor, BRANDED_COUNT / CLIENT_COUNT) * CLIENT_COUNT;
+        put_document(actor, key + actor->number, LANE_MAIN, &written);
+        return;
+    }
     put_document(actor, key,
                  is_pair ? LANE_MAIN : lanes[draw(actor, sizeof(lanes) / sizeof(lanes[0]))],
                  &written);
@@ -375,8 +397,10 @@ void crowd_start(struct cluster *cluster)
     static const struct {
         void (*step)(struct actor *actor);
         unsigned count;
-    } kinds[] = {
-        {seller_step, SELLER_COUNT}, {client_step, CLIENT_COUNT}, {buyer_step, BUYER_COUNT}};
+    } kinds[] = {{seller_step, SELLER_COUNT},
+                 {client_step, CLIENT_COUNT},
+                 {buyer_step, BUYER_COUNT},
+                 {moderator_step, MODERATOR_COUNT}};
     size_t at = 0;
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "sim/cluster.h"
+#include "sim/sim.h"
 
 enum { PAUSE_MS_MAX = 2500, SPELL_MS_MAX = 9000, JUMP_S_MAX = 300 };
 
@@ -74,6 +75,7 @@ static void strike_machine(struct weather *weather)
 {
     unsigned number = draw(weather, MACHINE_COUNT);
     struct machine *machine = &weather->cluster->machines[number];
+    bool loses_disk;
 
     if (weather->frozen[number].until_us || weather->off[number].until_us)
         return;
@@ -85,8 +87,9 @@ static void strike_machine(struct weather *weather)
         begin(weather, &weather->frozen[number]);
         return;
     case 2:
-        cluster_note("fault: %s is killed", machine->name);
-        machine_kill(machine);
+        loses_disk = draw(weather, 3) == 0 && sim_has("shard-loss");
+        cluster_note("fault: %s is killed%s", machine->name, loses_disk ? ", with its disk" : "");
+        machine_kill(machine, loses_disk);
         weather->cut[number].until_us = 0;
         begin(weather, &weather->off[number]);
         return;

@@ -233,12 +233,18 @@ void seller_step(struct actor *actor)
     struct model *model = &actor->cluster->model;
     size_t count = model->offer_counts[actor->number]; /* his own */
     struct offer_row *row;
+    struct err err;
+    offerid id;
 
     if (count < OFFER_COUNT_MAX && (!count || rng_below(&actor->rng, 4) == 0)) {
         create(actor);
         return;
     }
     row = &model->offers[actor->number][rng_below(&actor->rng, count)];
-    if (row->id[0])
+    if (!row->id[0])
+        return;
+    if (row->status == OFFER_BANNED && !offer_id_parse(bytes_of(row->id), &id, &err))
+        look_up(actor, row, id); /* it may have been let pass since */
+    else
         change(actor, row);
 }

@@ -282,7 +282,7 @@ static int copy_dir(const char *from, const char *to, struct err *err)
     return rc;
 }
 
-void machine_kill(struct machine *machine)
+void machine_kill(struct machine *machine, bool loses_disk)
 {
     struct machine_life *life;
     char next[sizeof(life->dir)];
@@ -299,7 +299,8 @@ void machine_kill(struct machine *machine)
     snprintf(next, sizeof(next), "%s/%s-%u", machine->root, machine->name, machine->disk_number);
     /* Where threads are not stopped at once, what they write meanwhile would be torn: the disk is
      * lost instead. */
-    if (sim_kills_at_once() && machine->options.is_searcher && copy_dir(life->dir, next, &err))
+    if (sim_kills_at_once() && machine->options.is_searcher && !loses_disk &&
+        copy_dir(life->dir, next, &err))
         abort();
 }
 

@@ -35,7 +35,8 @@ void machine_init(struct machine *machine, struct sim_net *net, const char *name
 /* Returns before its stages run: they start when their servers answer. */
 void machine_boot(struct machine *machine);
 void machine_stop(struct machine *machine);
-void machine_kill(struct machine *machine);
+/* loses_disk: the next one begins with an empty one. */
+void machine_kill(struct machine *machine, bool loses_disk);
 struct sim_node *machine_node(struct machine *machine); /* NULL: it is off */
 bool machine_is_up(struct machine *machine);            /* its stages run */
 

@@ -85,6 +85,8 @@ void sim_set_failure(const char *format, ...) __attribute__((format(printf, 1, 2
 /* A line of history. What the process writes to its outputs is history as well. */
 void sim_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+const char *sim_task_name(void); /* of the one that runs */
+
 /* A point where another task may go on: for what stands in for a wait (produce, commit). */
 void sim_point(const char *what);
 /* Simulated time passes for this task alone. */

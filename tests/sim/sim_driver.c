@@ -322,6 +322,8 @@ static void fix_addresses(char **argv)
     if (personality((unsigned)now | ADDR_NO_RANDOMIZE) < 0)
         return;
     setenv("LD_BIND_NOW", "1", 1); /* once, and not anew in each life */
+    /* The heap in large pages, where the system has them: half of a life's page faults less. */
+    setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 0);
     execv("/proc/self/exe", argv);
 }
 

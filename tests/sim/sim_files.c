@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -28,11 +29,15 @@ enum {
     SYNC_US_MAX = 1500,
     SLOW_US_MAX = 1000000,
     FIRST_INODE = 100000, /* what stat tells, so that it repeats */
+    MAP_READ_COUNT = 16,  /* a file that is read more often is mapped ... */
+    MAP_SIZE = 16 << 20,  /* ... so far: addresses, not memory */
 };
 
 static struct {
     struct disk_inode *inode;
     bool is_appended;
+    unsigned read_count;
+    const char *map; /* of its first MAP_SIZE bytes; NULL: it has been read too seldom */
 } opened[SIM_FD_COUNT_MAX];
 static bool is_full;
 
@@ -50,6 +55,10 @@ static void set_opened(int fd, struct disk_inode *inode, bool is_appended)
 {
     if (fd < 0 || fd >= SIM_FD_COUNT_MAX)
         return;
+    if (opened[fd].map)
+        munmap((void *)opened[fd].map, MAP_SIZE);
+    opened[fd].map = NULL;
+    opened[fd].read_count = 0;
     opened[fd].inode = inode;
     opened[fd].is_appended = is_appended;
     if (inode)
@@ -286,6 +295,39 @@ int closedir(DIR *stream)
 
 /* --- content --- */
 
+/* SQLite reads a page of its log by a call of the system, ten thousand times a minute: most of
+ * these are copies from memory here. False: the kernel is to be asked. */
+static bool read_mapped(int fd, void *to, size_t size, uint64_t offset, ssize_t *count)
+{
+    const struct disk_inode *inode = sim_file_of(fd);
+
+    if (!inode || inode->is_dir || inode->is_volatile || offset + size > MAP_SIZE)
+        return false;
+    if (!opened[fd].map && ++opened[fd].read_count >= MAP_READ_COUNT) {
+        void *map = mmap(NULL, MAP_SIZE, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+
+        opened[fd].map = map == MAP_FAILED ? NULL : map;
+    }
+    if (!opened[fd].map)
+        return false;
+    *count = offset >= inode->size         ? 0
+             : offset + size > inode->size ? (ssize_t)(inode->size - offset)
+                                           : (ssize_t)size;
+    memcpy(to, opened[fd].map + offset, (size_t)*count);
+    return true;
+}
+
+ssize_t pread(int fd, void *to, size_t size, off_t offset)
+{
+    ssize_t count;
+
+    return read_mapped(fd, to, size, (uint64_t)offset, &count)
+               ? count
+               : syscall(SYS_pread64, fd, to, size, offset);
+}
+
+__attribute__((alias("pread"))) ssize_t pread64(int fd, void *to, size_t size, off_t offset);
+
 static void record_write(struct disk_inode *inode, int fd, uint64_t offset, size_t size)
 {
     struct disk_change *change = sim_disk_change_new(inode, size);
@@ -294,7 +336,7 @@ static void record_write(struct disk_inode *inode, int fd, uint64_t offset, size
     change->offset = offset;
     if (offset < inode->size) {
         change->old_count = (end < inode->size ? end : inode->size) - offset;
-        if (syscall(SYS_pread64, fd, change->bytes, change->old_count, offset) < 0)
+        if (pread(fd, change->bytes, change->old_count, (off_t)offset) < 0)
             sim_fail("what a write covers cannot be read: %s", strerror(errno));
     }
     if (end > inode->size)
@@ -516,7 +558,7 @@ int fcntl(int fd, int command, ...)
     va_start(args, command);
     arg = va_arg(args, void *);
     va_end(args);
-    if (!sim_file_of(fd) || (command != F_SETLK && command != F_SETLKW && command != F_GETLK))
+    if (!sim_is_alive || (command != F_SETLK && command != F_SETLKW && command != F_GETLK))
         return (int)syscall(SYS_fcntl, fd, command, arg);
     lock = arg;
     if (command == F_GETLK)

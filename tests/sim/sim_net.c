@@ -21,6 +21,8 @@
 #include "store/store.h"
 #include "topic/topic.h"
 
+/* Of the store: readers are quicker behind a short log. */
+enum { WAL_PAGE_COUNT = 400 };
 enum state { RUNNING, FROZEN, DEAD };
 
 struct event {
@@ -91,7 +93,8 @@ int sim_net_open(uint64_t seed, const struct clock *clock, const char *dir, stru
 {
     static _Atomic unsigned number;
     struct sim_net *self = mem_zero(sizeof(*self));
-    struct store_options store = {.clock = clock_or_system(clock)};
+    struct store_options store = {.clock = clock_or_system(clock),
+                                  .wal_page_count = WAL_PAGE_COUNT};
     struct topics_options topics = {.clock = clock_or_system(clock)};
     char url[4096];
     int rc;

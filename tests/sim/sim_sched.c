@@ -249,6 +249,11 @@ void sim_yield(const char *why)
         go_on();
 }
 
+const char *sim_task_name(void)
+{
+    return sim_current ? sim_current->name : "none";
+}
+
 void sim_point(const char *what)
 {
     sim_yield_now(what);

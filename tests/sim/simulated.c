@@ -7,17 +7,21 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "sim/crowd.h"
 #include "sim/draw.h"
 #include "sim/rest.h"
 #include "sim/sim.h"
+#include "store/store.h"
 
 enum {
     SECONDS = 60,
     LIFE_COUNT_MAX = 5,
+    ABORT_COUNT_MAX = 20,          /* lives that the store ends, on a disk that fails */
     END_US_MAX = 10 * SECOND_US,   /* an end that waits for a rename comes within this */
     CLOCK_REST_US = 6 * SECOND_US, /* what has ended is not shown any more then */
     SPOILT_SHARE = 6,              /* of so many seeds one has a disk that fails */
@@ -69,6 +73,36 @@ void __wrap_model_fail(struct model *model, const struct slot *slot, const char 
     __real_model_fail(model, slot, "%s", text);
 }
 
+/* --- the store's log is short, so that its checkpoints are met by kills and power losses --- */
+
+int __real_store_open_with(const char *url, const struct store_options *options,
+                           struct store **store, struct err *err);
+int __wrap_store_open_with(const char *url, const struct store_options *options,
+                           struct store **store, struct err *err);
+
+int __wrap_store_open_with(const char *url, const struct store_options *options,
+                           struct store **store, struct err *err)
+{
+    static const unsigned page_counts[] = {0, 40, 200, 200};
+    struct store_options shorter = *options;
+    struct rng rng = draw_for(sim_seed(), 0, 1004);
+
+    shorter.wal_page_count = page_counts[draw_below(&rng, 4)];
+    return __real_store_open_with(url, &shorter, store, err);
+}
+
+/* The database could not be synced: the process ends itself then, and the next life copies the log
+ * again (sqlite_checkpointer.c). */
+_Noreturn void __real_abort(void);
+_Noreturn void __wrap_abort(void);
+
+void __wrap_abort(void)
+{
+    if (strcmp(sim_task_name(), "store-wal") == 0 && sim_faults()->io_error)
+        sim_end_life(SIM_END_KILL);
+    __real_abort();
+}
+
 /* --- lives --- */
 
 static struct plan draw_plan(uint64_t seed, unsigned life)
@@ -90,7 +124,8 @@ static void open_world(struct world *world, struct model *model)
     struct world_options options = {.dir = "disk/data",
                                     .shards = 1 + draw_below(&rng, 2),
                                     .checkpoint = checkpoints[draw_below(&rng, 3)],
-                                    .spelling = draw_chance(&rng, 2)};
+                                    .spelling = draw_chance(&rng, 2),
+                                    .numbers_return = draw_chance(&rng, 500)};
     struct err err;
 
     if (world_open(world, &options, &err))
@@ -117,6 +152,18 @@ static int64_t draw_clock(uint64_t seed)
     if (!draw_chance(&rng, 200) || !sim_has("clock"))
         return 0;
     return DAY_US / 2 + (int64_t)rng_below(&rng, 2 * DAY_US);
+}
+
+/* Somebody has removed the index, or its disk is another: it is made anew from its topics. */
+static void lose_index(const struct model *model)
+{
+    struct rng rng = draw_for(model->seed, model->life, 1005);
+    struct err err = {.text = "done"};
+
+    if (model->life == 1 || !draw_chance(&rng, 200) || !sim_has("shard-loss"))
+        return;
+    dir_remove("disk/data/index", &err);
+    sim_trace("the index is removed: %s", err.text);
 }
 
 /* Who has no answer yet asks before: after days nobody remembers his idempotency key. */
@@ -174,6 +221,7 @@ static void live(void *shared, unsigned life)
     }
     sim_member_set_wall(sim_member_current(), model->wall_ahead_us);
     model_begin_life(model);
+    lose_index(model);
     open_world(&world, model);
     sim_trace("the world is open");
     if (life && model->wall_step_us)
@@ -204,7 +252,7 @@ int main(int argc, char **argv)
                                                .life = live,
                                                .shared_size = sizeof(struct model),
                                                .step_count = SECONDS,
-                                               .life_count_max = LIFE_COUNT_MAX + 1};
+                                               .life_count_max = LIFE_COUNT_MAX + ABORT_COUNT_MAX};
 
     return sim_main(argc, argv, &program);
 }

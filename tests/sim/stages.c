@@ -16,6 +16,7 @@
  */
 #define TRIM_DELAY_US (2 * SECOND_US)
 enum { SLACK_COUNT = 20 };
+enum { AUDITOR_RATE = 1000, AUDITOR_PAUSE_S = 8 };
 enum { TRY_COUNT = 5, INDEXER_COUNT = 2, CHECKPOINT_S = 5, ASK_COUNT = 4, ASK_QUEUE_MAX = 64 };
 
 static struct catalog *give_catalog(void *arg)
@@ -72,13 +73,19 @@ static int start_offers(struct stages *stages, struct err *err)
                                      .catalog = give_catalog,
                                      .catalog_arg = stages->options.catalog,
                                      .bell = &stages->bell};
-    rc = offers_worker_start(&stages->offers, stages->topics, stages->coord, &stages->offers_worker,
-                             err);
+    rc = inbox_start_opinions(&stages->offers, stages->topics, &stages->opinions, err);
+    if (!rc)
+        rc = offers_worker_start(&stages->offers, stages->topics, stages->coord,
+                                 &stages->offers_worker, err);
     return rc ? rc : composer_start(&composer, &stages->composer, err);
 }
 
 static int start_registry(struct stages *stages, struct err *err)
 {
+    const struct refusal_inbox_options refused = {.topics = stages->topics,
+                                                  .store = stages->store,
+                                                  .clients = stages->clients,
+                                                  .clock = stages->clock};
     int rc;
 
     stages->receiver = (struct receiver){.store = stages->store,
@@ -105,6 +112,8 @@ static int start_registry(struct stages *stages, struct err *err)
     if (!rc)
         rc = keeper_start(&stages->receiver, &stages->keeper, err);
     if (!rc)
+        rc = refusal_inbox_start(&refused, &stages->refusals, err);
+    if (!rc)
         stages->indexer_worker = indexer_worker_start(&stages->indexer_base, stages->coord,
                                                       &stages->queue_bell, INDEXER_COUNT);
     return rc;
@@ -117,6 +126,10 @@ static int start_searcher(struct stages *stages, const char *dir, struct err *er
                                              .clock = stages->clock,
                                              .dir = dir,
                                              .checkpoint_us = CHECKPOINT_S * SECOND_US};
+    const struct auditor_options auditor = {.inspect = &stages->inspect,
+                                            .coord = stages->coord,
+                                            .rate = AUDITOR_RATE,
+                                            .pause_us = AUDITOR_PAUSE_S * SECOND_US};
     int rc;
 
     stages->workers = workers_new("shards", ASK_COUNT, ASK_QUEUE_MAX, NULL, stages->clock);
@@ -136,7 +149,7 @@ static int start_searcher(struct stages *stages, const char *dir, struct err *er
                                        .rebuilds = rebuilds_new(),
                                        .topics = stages->topics,
                                        .tombstone_life_us = LIFE_US};
-    return 0;
+    return auditor_start(&auditor, &stages->auditor, err);
 }
 
 int stages_start(struct stages *stages, const struct stages_options *options, const char *url,
@@ -163,15 +176,18 @@ int stages_start(struct stages *stages, const struct stages_options *options, co
 
 void stages_stop(struct stages *stages)
 {
+    auditor_stop(stages->auditor);
     rebuilds_free(stages->inspect.rebuilds);
     workers_free(stages->workers);
     follower_stop(stages->follower);
     indexer_worker_stop(stages->indexer_worker);
+    refusal_inbox_stop(stages->refusals);
     keeper_stop(stages->keeper);
     document_inbox_stop(stages->inbox);
     intake_free(stages->receiver.intake);
     composer_stop(stages->composer);
     offers_worker_stop(stages->offers_worker);
+    inbox_stop(stages->opinions);
     if (stages->has_bells) {
         queue_bell_release(&stages->queue_bell);
         bell_release(&stages->bell);

@@ -3,8 +3,8 @@
  * stages.h - the stages of one process of the product, wired as src/roles does it, on backends that
  * are reached by one URL.
  *
- *   back:     offers, their worker, composer, receiver and its inbox, indexer
- *   searcher: a replica of every shard, and the front
+ *   back:     offers, their worker, opinions, composer, receiver and its inbox, indexer, refusals
+ *   searcher: a replica of every shard, the front, the auditor
  *
  * Threads: those of the stages; what is asked of them comes from any.
  */
@@ -16,10 +16,13 @@
 #include "catalog/catalog.h"
 #include "coord/coord.h"
 #include "documents/composer.h"
+#include "inspect/auditor.h"
 #include "inspect/inspect.h"
+#include "offers/inbox.h"
 #include "offers/offers.h"
 #include "offers/worker.h"
 #include "registry/indexing/indexer_worker.h"
+#include "registry/indexing/refusal_inbox.h"
 #include "registry/receiving/document_inbox.h"
 #include "registry/receiving/keeper.h"
 #include "registry/receiving/receiver.h"
@@ -47,17 +50,20 @@ struct stages {
     bool has_bells;
     struct offers offers;
     struct offers_worker *offers_worker;
+    struct inbox *opinions;
     struct composer *composer;
     struct receiver receiver;
     struct document_inbox *inbox;
     struct keeper *keeper;
     struct indexer_base indexer_base;
     struct indexer_worker *indexer_worker;
+    struct refusal_inbox *refusals;
     /* of a searcher */
     struct workers *workers;
     struct follower *follower;
     struct searcher searcher;
     struct inspect inspect;
+    struct auditor *auditor;
 };
 
 /* On failure all that was started is stopped. dir: of a searcher's shards. */

@@ -16,11 +16,13 @@ static int load_config(struct world *world, const struct world_options *options,
         {"data.dir", options->dir},
         {"search.spelling", options->spelling ? "true" : "false"},
         {"registry.shards", arena_printf(world->arena, "%u", options->shards + !options->shards)},
-        {"auditor.pause", "500ms"}, /* so that it looks at what is under way, too */
+        {"auditor.pause", "4s"},
         {"searcher.checkpoint",
          arena_printf(world->arena, "%us", options->checkpoint ? options->checkpoint : 600)},
         {"registry.index_slack", "20"}, /* documents are poured again all the time */
         {"registry.index_trim_delay", "2s"},
+        {"registry.number_life", options->numbers_return ? "1s" : "7d"},
+        {"registry.number_hold", options->numbers_return ? "1s" : "1d"},
     };
     const struct config_sources sources = {
         .file = "/dev/null", .flags = flags, .flag_count = ARRAY_COUNT(flags)};

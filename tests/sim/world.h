@@ -25,6 +25,7 @@ struct world_options {
     bool spelling;       /* the learner runs: costs some tens of ms a start */
     unsigned shards;     /* of new clients; 0: 1 */
     unsigned checkpoint; /* seconds between those of searchers; 0: 10 minutes */
+    bool numbers_return; /* those of deleted documents, within seconds */
 };
 
 /* Who calls. */

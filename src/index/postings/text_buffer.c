@@ -24,6 +24,7 @@
 
 enum {
     BUCKET_COUNT = 1 << 16,
+    BUCKETS_A_WORD = 64, /* of the map of those that are used */
     SLAB_SIZE = 256 << 10,
     CHUNK_SIZE_MIN = 16,
     CHUNK_SIZE_MAX = 4 << 10,
@@ -60,6 +61,9 @@ enum { TEXT_BUFFER_MAGIC = OBJECT_MAGIC('t', 'b', 'u', 'f') };
 struct text_buffer {
     uint32_t magic;
     _Atomic(struct buffer_term *) buckets[BUCKET_COUNT];
+    /* A bit a bucket that has a term, set behind it: who wants all terms of a buffer with few of
+     * them does not touch half a megabyte of buckets. */
+    _Atomic uint64_t used[BUCKET_COUNT / BUCKETS_A_WORD];
     docid ids[TEXT_BUFFER_DOC_COUNT_MAX];
     uint8_t lengths[TEXT_BUFFER_DOC_COUNT_MAX][SEGMENT_FIELD_COUNT];
     bool deletes[TEXT_BUFFER_DOC_COUNT_MAX];
@@ -149,6 +153,16 @@ static struct buffer_term *find_term(const struct text_buffer *buffer, uint32_t 
     return found;
 }
 
+/* There is one writer: nothing is lost between the load and the store. */
+static void note_used(struct text_buffer *buffer, uint32_t bucket)
+{
+    _Atomic uint64_t *word = &buffer->used[bucket / BUCKETS_A_WORD];
+    uint64_t bits = atomic_load_explicit(word, memory_order_relaxed);
+
+    atomic_store_explicit(word, bits | UINT64_C(1) << bucket % BUCKETS_A_WORD,
+                          memory_order_release);
+}
+
 static struct buffer_term *get_term(struct text_buffer *buffer, uint32_t term)
 {
     struct buffer_term *found = find_term(buffer, term);
@@ -162,6 +176,8 @@ static struct buffer_term *get_term(struct text_buffer *buffer, uint32_t term)
     found->newest = 0;
     found->first = found->last = new_chunk(buffer, CHUNK_SIZE_MIN);
     atomic_store_explicit(bucket, found, memory_order_release);
+    if (!found->next)
+        note_used(buffer, bucket_of(term));
     return found;
 }
 
@@ -471,29 +487,42 @@ static struct by_term *sort_terms(struct by_term *terms, struct by_term *spare, 
     return terms;
 }
 
+/* Those that are found so far; twice the room of `terms`, the half of it for sorting. */
+struct term_list {
+    struct by_term *terms;
+    size_t count, capacity;
+};
+
+static void list_bucket(struct term_list *list, const struct text_buffer *buffer, uint32_t bucket)
+{
+    const struct buffer_term *term =
+        atomic_load_explicit(&buffer->buckets[bucket], memory_order_acquire);
+
+    assert(term);
+    for (; term; term = term->next) {
+        if (list->count == list->capacity) {
+            list->capacity = list->capacity ? list->capacity * 2 : 64;
+            list->terms = mem_resize(list->terms, list->capacity * 2 * sizeof(list->terms[0]));
+        }
+        list->terms[list->count++] = (struct by_term){term->term, term};
+    }
+}
+
 /* All terms, sorted; the caller frees *memory. */
 static const struct by_term *sorted_terms(const struct text_buffer *buffer, struct by_term **memory,
                                           size_t *count)
 {
-    struct by_term *terms = NULL;
-    size_t capacity = 0;
-    uint32_t bucket;
+    struct term_list list = {0};
 
-    *count = 0;
-    for (bucket = 0; bucket < BUCKET_COUNT; bucket++) {
-        const struct buffer_term *term =
-            atomic_load_explicit(&buffer->buckets[bucket], memory_order_acquire);
+    for (uint32_t i = 0; i < BUCKET_COUNT / BUCKETS_A_WORD; i++) {
+        uint64_t bits = atomic_load_explicit(&buffer->used[i], memory_order_acquire);
 
-        for (; term; term = term->next) {
-            if (*count == capacity) {
-                capacity = capacity ? capacity * 2 : 1024;
-                terms = mem_resize(terms, capacity * 2 * sizeof(terms[0]));
-            }
-            terms[(*count)++] = (struct by_term){term->term, term};
-        }
+        for (; bits; bits &= bits - 1)
+            list_bucket(&list, buffer, i * BUCKETS_A_WORD + (uint32_t)__builtin_ctzll(bits));
     }
-    *memory = terms;
-    return *count ? sort_terms(terms, terms + capacity, *count) : NULL;
+    *memory = list.terms;
+    *count = list.count;
+    return list.count ? sort_terms(list.terms, list.terms + list.capacity, list.count) : NULL;
 }
 
 /* Numbers of whole entries, which the buffer wrote itself. */
