@@ -410,8 +410,9 @@ int text_compile(struct text_plan *plan, struct analysis *analysis, const struct
     plan->should_min = text->should_min;
     if (plan->should_min == 0 && plan->must_count == 0 && plan->should_count > 0)
         plan->should_min = 1;
+    plan->should_max = plan->should_count - (text->not_all && plan->should_count > 0);
     plan->never =
-        plan->should_min > plan->should_count || (plan->leaf_count == 0 && compiler.has_text);
+        plan->should_min > plan->should_max || (plan->leaf_count == 0 && compiler.has_text);
     plan->everything = plan->must_count == 0 && plan->should_min == 0;
     return 0;
 }
