@@ -371,6 +371,7 @@ uint64_t query_hash(const struct query_plan *plan, const struct query_stage *sta
         put_bytes(&buf, clause->text);
     }
     put_number(&buf, stage->text.should_min);
+    put_number(&buf, stage->text.not_all);
     put_filter(&buf, plan->base);
     put_filter(&buf, stage->filter);
     put_order(&buf, stage);

@@ -66,6 +66,7 @@ struct query_text {
     const struct text_clause *clauses;
     uint32_t count;
     uint32_t should_min; /* 0: one when there is no MUST, else none */
+    bool not_all;        /* whoever has all of the SHOULD clauses does not match */
 };
 
 /* A buyer's line: words are MUST (any: SHOULD), "..." a PHRASE, !word and !"..." EXACT, -word and

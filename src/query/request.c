@@ -148,6 +148,7 @@ static int read_text(const struct request_reader *reader, const struct request_p
         return request_refuse(reader, &at, rc, "%s", err.text);
     }
     text->should_min = message->should_min;
+    text->not_all = message->not_all;
     if (!message->n_clauses)
         return 0;
     if (message->n_clauses + text->count > QUERY_TEXT_CLAUSE_COUNT_MAX) {

@@ -179,12 +179,48 @@ static bool is_tied(const struct compiler *compiler, size_t at)
     return token->joint == JOINT_TIGHT;
 }
 
+/* The whole of two sizes that begins with this token; 0: none does. */
+static size_t find_sizes(const struct compiler *compiler, size_t from)
+{
+    const struct token *tokens = compiler->tokens;
+    size_t last = from;
+
+    while (last + 1 < compiler->token_count && token_is_whole(&tokens[last + 1]) &&
+           tokens[last + 1].position == tokens[from].position)
+        last++;
+    return last > from && tokens[last].kind == TOKEN_QUANTITY &&
+                   memchr(tokens[last].form.data, 'x', tokens[last].form.size)
+               ? last
+               : 0;
+}
+
+/* Sizes stand for themselves; what follows them is another word, however close: "60x90x2". */
+static int add_sizes(struct compiler *compiler, size_t whole, size_t *end, struct err *err)
+{
+    const struct token *token = &compiler->tokens[whole];
+    int rc = add_leaf(compiler, LEAF_WORD, err);
+
+    if (!rc)
+        rc = add_token(compiler, token, 0, err);
+    *end = whole + 1;
+    while (*end < compiler->token_count &&
+           compiler->tokens[*end].position < token->position + token->span)
+        ++*end;
+    return rc;
+}
+
 static int add_words(struct compiler *compiler, struct err *err)
 {
     size_t from = 0, to;
     int rc = 0;
 
     while (from < compiler->token_count && !rc) {
+        size_t sizes = find_sizes(compiler, from);
+
+        if (sizes) {
+            rc = add_sizes(compiler, sizes, &from, err);
+            continue;
+        }
         to = from + 1;
         while (to < compiler->token_count && is_tied(compiler, to))
             to++;
@@ -391,6 +427,7 @@ int text_compile(struct text_plan *plan, struct analysis *analysis, const struct
     int rc = 0;
 
     object_check(plan, TEXT_PLAN_MAGIC);
+    analysis_use(analysis, lexicon_analysis_version(compiler.lexicon));
     for (i = 0; i < text->count && !rc; i++) {
         compiler.clause = &text->clauses[i];
         compiler.clause_index = i;
@@ -410,8 +447,9 @@ int text_compile(struct text_plan *plan, struct analysis *analysis, const struct
     plan->should_min = text->should_min;
     if (plan->should_min == 0 && plan->must_count == 0 && plan->should_count > 0)
         plan->should_min = 1;
+    plan->should_max = plan->should_count - (text->not_all && plan->should_count > 0);
     plan->never =
-        plan->should_min > plan->should_count || (plan->leaf_count == 0 && compiler.has_text);
+        plan->should_min > plan->should_max || (plan->leaf_count == 0 && compiler.has_text);
     plan->everything = plan->must_count == 0 && plan->should_min == 0;
     return 0;
 }

@@ -17,7 +17,7 @@ static bool is_plain_or(const struct text_plan *plan)
 {
     uint32_t i;
 
-    if (plan->must_count || plan->not_count || plan->should_min != 1)
+    if (plan->must_count || plan->not_count || plan->should_min != 1 || plan_is_capped(plan))
         return false;
     for (i = 0; i < plan->leaf_count; i++) {
         if (plan->leaves[i].kind != LEAF_WORD || !plan->leaves[i].exact)

@@ -43,9 +43,11 @@ struct highlighter {
 
 static void read_words(struct highlighter *highlighter, struct analysis *analysis)
 {
-    struct token_list list = analysis_run(analysis, highlighter->source);
+    struct token_list list;
     size_t i;
 
+    analysis_use(analysis, lexicon_analysis_version(highlighter->lexicon));
+    list = analysis_run(analysis, highlighter->source);
     highlighter->words = arena_array(highlighter->arena, list.count + 1, sizeof(struct word));
     for (i = 0; i < list.count; i++) {
         const struct token *token = &list.tokens[i];

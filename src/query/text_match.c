@@ -107,25 +107,35 @@ static int add_shoulds(struct text_plan *plan, struct text_part *part, uint32_t 
     return rc;
 }
 
-/* bits &= at least should_min of the leaves that should hold. */
+/* Which documents of a word of the window hold at least `least` of the leaves. */
+static uint64_t count_reaches(const struct plan_scratch *scratch, uint32_t word, uint32_t least)
+{
+    uint64_t above = 0, equal = UINT64_MAX;
+
+    for (uint32_t p = ARRAY_COUNT(scratch->planes); p-- > 0;) {
+        uint64_t plane = scratch->planes[p].words[word];
+        uint64_t needed = least >> p & 1 ? UINT64_MAX : 0;
+
+        above |= equal & plane & ~needed;
+        equal &= ~(plane ^ needed);
+    }
+    return above | equal;
+}
+
+/* bits &= at least should_min of the leaves that should hold, and not more than should_max. */
 static int and_shoulds(struct text_plan *plan, struct text_part *part, uint32_t window,
                        bool has_bits, struct window_bits *bits, struct err *err)
 {
     struct plan_scratch *scratch = plan->scratch;
-    uint32_t w, p;
+    uint32_t w;
     int rc = add_shoulds(plan, part, window, has_bits ? bits : NULL, err);
 
     for (w = 0; w < WINDOW_WORDS && !rc; w++) {
-        uint64_t above = 0, equal = UINT64_MAX;
+        uint64_t found = count_reaches(scratch, w, plan->should_min);
 
-        for (p = ARRAY_COUNT(scratch->planes); p-- > 0;) {
-            uint64_t plane = scratch->planes[p].words[w];
-            uint64_t needed = plan->should_min >> p & 1 ? UINT64_MAX : 0;
-
-            above |= equal & plane & ~needed;
-            equal &= ~(plane ^ needed);
-        }
-        bits->words[w] = has_bits ? bits->words[w] & (above | equal) : above | equal;
+        if (plan_is_capped(plan))
+            found &= ~count_reaches(scratch, w, plan->should_max + 1);
+        bits->words[w] = has_bits ? bits->words[w] & found : found;
     }
     return rc;
 }
@@ -177,9 +187,9 @@ static int match_by_bits(struct text_plan *plan, struct text_part *part, uint32_
 
     if (plan->must_count) {
         rc = and_musts(plan, part, window, bits, err);
-        if (!rc && plan->should_min && !is_empty(bits))
+        if (!rc && (plan->should_min || plan_is_capped(plan)) && !is_empty(bits))
             rc = and_shoulds(plan, part, window, true, bits, err);
-    } else if (plan->should_min == 1) {
+    } else if (plan->should_min == 1 && !plan_is_capped(plan)) {
         rc = or_shoulds(plan, part, window, bits, err);
     } else {
         rc = and_shoulds(plan, part, window, false, bits, err);
@@ -215,6 +225,7 @@ static struct text_list *id_driver(const struct text_plan *plan, const struct te
 static int matches(struct text_plan *plan, struct text_part *part, docid id, bool known,
                    bool *match, struct err *err)
 {
+    bool counts = plan->not_count || plan->should_min || plan_is_capped(plan);
     uint32_t should = 0, i;
     bool holds;
     int rc = 0;
@@ -222,11 +233,11 @@ static int matches(struct text_plan *plan, struct text_part *part, docid id, boo
     *match = true;
     for (i = known; i < plan->must_count && *match && !rc; i++)
         rc = leaf_holds(plan, part, part->order[i], id, match, err);
-    for (i = 0; i < plan->leaf_count && *match && !rc && (plan->not_count || plan->should_min);
-         i++) {
+    for (i = 0; i < plan->leaf_count && *match && !rc && counts; i++) {
         if (plan->leaves[i].occur == OCCUR_MUST)
             continue;
-        if (plan->leaves[i].occur == OCCUR_SHOULD && should >= plan->should_min)
+        if (plan->leaves[i].occur == OCCUR_SHOULD && should >= plan->should_min &&
+            !plan_is_capped(plan))
             continue;
         rc = leaf_holds(plan, part, i, id, &holds, err);
         if (plan->leaves[i].occur == OCCUR_SHOULD)
@@ -234,7 +245,7 @@ static int matches(struct text_plan *plan, struct text_part *part, docid id, boo
         else
             *match = !holds;
     }
-    *match = *match && should >= plan->should_min;
+    *match = *match && should >= plan->should_min && should <= plan->should_max;
     return rc;
 }
 

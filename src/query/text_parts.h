@@ -167,6 +167,7 @@ struct text_plan {
     struct text_leaf *leaves;
     uint32_t leaf_count, must_count, should_count, not_count, row_count;
     uint32_t should_min;
+    uint32_t should_max; /* should_count, or one less */
     bool never;      /* nothing matches */
     bool everything; /* no word is asked for: all that live, but for the NOTs */
     struct text_slot *slots;
@@ -216,6 +217,12 @@ struct scored_run {
     docid ids[BLOCK_SIZE];
     float values[BLOCK_SIZE];
 };
+
+/* Whether those who hold all that should be there do not match. */
+static inline bool plan_is_capped(const struct text_plan *plan)
+{
+    return plan->should_max < plan->should_count;
+}
 
 static inline float value_of(float t, float weight)
 {

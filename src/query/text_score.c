@@ -108,7 +108,8 @@ static int finish(struct text_plan *plan, struct text_part *part, struct candida
 
         candidates->scores[kept] = score;
         keep(candidates, kept, i);
-        kept += score >= min && (matched || candidates->should[i] >= plan->should_min);
+        kept += score >= min && (matched || (candidates->should[i] >= plan->should_min &&
+                                             candidates->should[i] <= plan->should_max));
     }
     candidates->count = kept;
     for (leaf = 0; leaf < plan->leaf_count && !matched && candidates->count && !rc; leaf++) {

@@ -19,7 +19,8 @@ struct text_list *part_driver(const struct text_plan *plan, const struct text_pa
 {
     struct text_list *list;
 
-    if (plan->must_count == 0 || plan->should_min || plan->tuning.use_windows > 0)
+    if (plan->must_count == 0 || plan->should_min || plan_is_capped(plan) ||
+        plan->tuning.use_windows > 0)
         return NULL;
     list = leaf_driver(plan, part, part->order[0]);
     if (!list || plan->tuning.use_windows < 0)

@@ -14,6 +14,7 @@ enum {
     SEARCH_FACET_VALUE_COUNT = 100, /* values of a filter that are offered */
     SEARCH_TREE_COUNT = 2000,       /* categories that are counted */
     SEARCH_CATEGORY_COUNT = 50,     /* of them told to the page */
+    SEARCH_NEAR_M = 25000,          /* "near me": a large town */
     SEARCH_FRAGMENT_SIZE = 160,     /* of a description, with the words marked */
     SEARCH_SHARE_MIN_PERCENT = 50,  /* of the hits have the attribute: its filter is offered */
     SUGGEST_COUNT = 8,              /* lines, unless the request says */

@@ -16,7 +16,8 @@
 #include "search/bounds.h"
 #include "search/found.h"
 
-enum { PAGE_FILTER_MAX = SEARCH_FILTER_COUNT_MAX + 2 }; /* with those of category, currency */
+/* with those of category and currency, and what words of the text choose */
+enum { PAGE_FILTER_MAX = SEARCH_FILTER_COUNT_MAX + 4 };
 
 /* --- reading --- */
 
@@ -142,31 +143,108 @@ static int check_page(const Torg__V1__SearchOffersRequest *request, struct err *
     return check_near(request->near, err);
 }
 
+/* --- words that are choices --- */
+
+static Torg__V1__FilterChoice *meant_choice(const struct wanted *wanted, enum meant_kind kind)
+{
+    static char *conditions[] = {"new", "used"};
+    struct arena *arena = wanted->arena;
+    Torg__V1__FilterChoice *choice;
+
+    if (kind < MEANT_NEW || (kind == MEANT_NEAR && !wanted->sent->near))
+        return NULL;
+    choice = MESSAGE_NEW(filter_choice, arena);
+    if (kind == MEANT_NEAR) {
+        choice->id = "distance";
+        choice->max = arena_printf(arena, "%d", SEARCH_NEAR_M);
+        return choice;
+    }
+    choice->id = "condition";
+    choice->values = &conditions[kind == MEANT_USED];
+    choice->n_values = 1;
+    return choice;
+}
+
+/* What words of the text choose, unless that was chosen otherwise. */
+static void choose_meant(struct wanted *wanted)
+{
+    const struct meaning *meaning = &wanted->meaning;
+    Torg__V1__SearchOffersRequest *request = arena_alloc(wanted->arena, sizeof(*request));
+    size_t room = wanted->sent->n_filters + meaning->count;
+
+    if (!meaning->count)
+        return;
+    *request = *wanted->sent;
+    request->filters = arena_array(wanted->arena, room, sizeof(request->filters[0]));
+    for (size_t i = 0; i < wanted->sent->n_filters; i++)
+        request->filters[i] = wanted->sent->filters[i];
+    wanted->request = request;
+    for (size_t i = 0; i < meaning->count; i++) {
+        Torg__V1__FilterChoice *choice = meant_choice(wanted, meaning->list[i].kind);
+
+        if (choice && !wanted_choice(wanted, choice->id))
+            request->filters[request->n_filters++] = choice;
+    }
+}
+
+int wanted_search(struct wanted *wanted, const char *text, struct err *err)
+{
+    const Torg__V1__SearchOffersRequest *sent = wanted->sent;
+    int rc = meaning_read(text, sent->keep_words, sent->n_keep_words, wanted->arena,
+                          &wanted->meaning, err);
+
+    wanted->text = text;
+    if (rc || !sent->all_words)
+        return rc;
+    wanted->meaning.text = text;
+    wanted->meaning.count = 0;
+    return 0;
+}
+
+static int read_choices(struct wanted *wanted, struct err *err)
+{
+    struct search_filter *chosen =
+        arena_array(wanted->arena, wanted->request->n_filters + 1, sizeof(*chosen));
+    int rc = 0;
+
+    for (size_t i = 0; i < wanted->request->n_filters && !rc; i++)
+        rc = read_choice(wanted, i, &chosen[i], err);
+    wanted->chosen = chosen;
+    return rc;
+}
+
+int wanted_drop_meant(struct wanted *wanted, struct err *err)
+{
+    wanted->request = wanted->sent;
+    return read_choices(wanted, err);
+}
+
 int wanted_read(struct wanted *wanted, const struct catalog *catalog,
                 const Torg__V1__SearchOffersRequest *request, enum language language,
                 struct arena *arena, struct err *err)
 {
     const char *text = request->text;
-    struct search_filter *chosen;
     int rc = check_page(request, err);
 
+    *wanted = (struct wanted){.sent = request,
+                              .request = request,
+                              .catalog = catalog,
+                              .language = language,
+                              .arena = arena};
     if (!rc)
-        rc = cursor_text(bytes_make(request->cursor.data, request->cursor.len), request->text,
-                         arena, &text, err);
-    *wanted = (struct wanted){
-        .request = request, .text = text, .catalog = catalog, .language = language, .arena = arena};
+        rc = tier_read(bytes_make(request->cursor.data, request->cursor.len), request->text, arena,
+                       &wanted->tier, &text, err);
+    if (!rc)
+        rc = wanted_search(wanted, text, err);
     if (rc)
         return rc;
+    choose_meant(wanted);
     if (*request->category) {
         wanted->category = category_find(catalog, request->category);
         if (!wanted->category)
             return err_set(err, ERR_INVALID, "category: there is no \"%.64s\"", request->category);
     }
-    chosen = arena_array(arena, request->n_filters + 1, sizeof(*chosen));
-    for (size_t i = 0; i < request->n_filters && !rc; i++)
-        rc = read_choice(wanted, i, &chosen[i], err);
-    wanted->chosen = chosen;
-    return rc;
+    return read_choices(wanted, err);
 }
 
 const Torg__V1__FilterChoice *wanted_choice(const struct wanted *wanted, const char *id)
@@ -343,13 +421,14 @@ int wanted_stage(const struct wanted *wanted, Torg__V1__QueryStage **out, struct
     Torg__V1__QueryStage *stage = MESSAGE_NEW(query_stage, arena);
     int rc = all_filters(wanted, &stage->filter, err);
 
-    stage->text = (char *)wanted->text;
+    stage->text = (char *)wanted->meaning.text;
     put_order(wanted, stage);
     put_shown(wanted, stage);
     stage->offset = request->offset;
     stage->_limit_case = TORG__V1__QUERY_STAGE___LIMIT_LIMIT;
     stage->limit = request->_limit_case ? request->limit : SEARCH_PAGE_COUNT;
-    stage->cursor = request->cursor;
+    stage->cursor = (ProtobufCBinaryData){.data = (uint8_t *)wanted->tier.cursor.data,
+                                          .len = wanted->tier.cursor.size};
     *out = stage;
     return rc;
 }

@@ -6,11 +6,17 @@
 #define TORG_SEARCH_CHOICES_H
 
 #include "search/filters.h"
+#include "search/meaning.h"
+#include "search/tiers.h"
 
 /* A request, read. */
 struct wanted {
+    const Torg__V1__SearchOffersRequest *sent;
+    /* The same, with what words of the text were understood to choose. */
     const Torg__V1__SearchOffersRequest *request;
-    const char *text; /* that is searched: the request's, or corrected */
+    const char *text;       /* that is searched: the request's, or corrected */
+    struct meaning meaning; /* of it */
+    struct tier tier;       /* where the page begins */
     const struct catalog *catalog;
     const struct category *category; /* NULL: all */
     enum language language;
@@ -22,6 +28,18 @@ struct wanted {
 int wanted_read(struct wanted *wanted, const struct catalog *catalog,
                 const Torg__V1__SearchOffersRequest *request, enum language language,
                 struct arena *arena, struct err *err);
+
+/* Another text is searched. ERR_LIMIT: it cannot be read. */
+int wanted_search(struct wanted *wanted, const char *text, struct err *err);
+
+/* Nothing is chosen by words of the text. */
+int wanted_drop_meant(struct wanted *wanted, struct err *err);
+
+/* Whether offers that lack some of the words are found, too. */
+static inline bool wanted_tiers(const struct wanted *wanted)
+{
+    return wanted->meaning.is_several && !wanted->sent->all_words;
+}
 
 /* The stage that finds the page: text, filters, order, place in the list, what is shown. */
 int wanted_stage(const struct wanted *wanted, Torg__V1__QueryStage **stage, struct err *err);

@@ -16,8 +16,9 @@
 #include "search/found.h"
 #include "search/offered.h"
 #include "search/spelling.h"
+#include "search/tiers.h"
 
-enum { STEP_COUNT = 4, PAGE_STAGE_COUNT = 2 };
+enum { STEP_COUNT = 4, PAGE_STAGE_COUNT = 4 };
 
 /* One request on its way. */
 struct searching {
@@ -28,8 +29,12 @@ struct searching {
     int64_t step_us; /* when the step under way began */
     int64_t page_us; /* of the time since then, what asking for the page took */
     Torg__V1__SearchOffersResponse *response;
-    const Torg__V1__StageAnswer *page; /* of wanted.text; NULL: not asked yet */
-    bool has_counted;                  /* texts were counted without the filters */
+    const Torg__V1__StageAnswer *page;  /* total and facets of wanted.text; NULL: not asked yet */
+    const Torg__V1__StageAnswer *whole; /* the offers with all words */
+    const Torg__V1__StageAnswer *rest;  /* behind them; NULL: none on this page */
+    struct meaning sent;                /* of the text as it was sent */
+    uint64_t sent_whole;                /* of a corrected text: what the one sent finds */
+    bool has_counted;                   /* texts were counted without the filters */
 };
 
 static void put_time(struct searching *searching, const char *name, int64_t duration_us)
@@ -52,21 +57,78 @@ static void step_done(struct searching *searching, const char *name)
 
 /* --- offers --- */
 
-static void put_offers(const struct searching *searching, const Torg__V1__StageAnswer *answer)
+static void add_offers(const struct searching *searching, const Torg__V1__StageAnswer *answer,
+                       bool is_partial)
 {
     Torg__V1__SearchOffersResponse *response = searching->response;
+
+    for (size_t i = 0; i < answer->n_hits; i++) {
+        Torg__V1__FoundOffer *offer =
+            found_offer(answer->hits[i], searching->wanted.request->near, searching->arena);
+
+        offer->is_partial = is_partial;
+        response->offers[response->n_offers++] = offer;
+    }
+}
+
+/* Where the next page begins; none: this was the last. */
+static bool next_tier(const struct searching *searching, struct tier *next)
+{
+    const Torg__V1__StageAnswer *last = searching->rest ? searching->rest : searching->whole;
+
+    *next = (struct tier){.is_some = searching->rest != NULL,
+                          .cursor = bytes_make(last->cursor.data, last->cursor.len)};
+    if (next->cursor.size || searching->rest)
+        return next->cursor.size > 0;
+    next->is_some = true;
+    return wanted_tiers(&searching->wanted) && searching->page->total > searching->whole->total;
+}
+
+static void put_offers(const struct searching *searching)
+{
+    Torg__V1__SearchOffersResponse *response = searching->response;
+    size_t room = searching->whole->n_hits + (searching->rest ? searching->rest->n_hits : 0);
+    struct tier next;
     struct bytes cursor;
 
-    response->offers =
-        arena_array(searching->arena, answer->n_hits + 1, sizeof(response->offers[0]));
-    for (size_t i = 0; i < answer->n_hits; i++)
-        response->offers[response->n_offers++] =
-            found_offer(answer->hits[i], searching->wanted.request->near, searching->arena);
-    response->total = answer->total;
+    response->offers = arena_array(searching->arena, room + 1, sizeof(response->offers[0]));
+    add_offers(searching, searching->whole, false);
+    if (searching->rest)
+        add_offers(searching, searching->rest, true);
+    response->total = searching->page->total;
+    response->whole_total = searching->whole->total;
+    if (!next_tier(searching, &next))
+        return;
     cursor =
-        cursor_with_text(bytes_make(answer->cursor.data, answer->cursor.len),
-                         searching->wanted.request->text, searching->wanted.text, searching->arena);
+        tier_cursor(&next, searching->wanted.sent->text, searching->wanted.text, searching->arena);
     response->cursor = (ProtobufCBinaryData){.data = (uint8_t *)cursor.data, .len = cursor.size};
+}
+
+/* What was not searched as words. */
+static void put_understood(const struct searching *searching)
+{
+    static const char *const kinds[] = {[MEANT_FILLER] = "filler",
+                                        [MEANT_NEW] = "condition",
+                                        [MEANT_USED] = "condition",
+                                        [MEANT_NEAR] = "distance"};
+    const struct wanted *wanted = &searching->wanted;
+    Torg__V1__SearchOffersResponse *response = searching->response;
+    struct arena *arena = searching->arena;
+
+    response->understood =
+        arena_array(arena, wanted->meaning.count + 1, sizeof(response->understood[0]));
+    for (size_t i = 0; i < wanted->meaning.count; i++) {
+        const struct meant *meant = &wanted->meaning.list[i];
+        Torg__V1__Understood *understood = MESSAGE_NEW(understood, arena);
+
+        if (meant->kind == MEANT_STOP)
+            continue;
+        understood->text = (char *)meant->text;
+        understood->as = (char *)kinds[meant->kind];
+        if (meant->kind != MEANT_FILLER)
+            understood->choice = (Torg__V1__FilterChoice *)wanted_choice(wanted, understood->as);
+        response->understood[response->n_understood++] = understood;
+    }
 }
 
 /* --- categories --- */
@@ -248,12 +310,30 @@ static void put_filters(const struct searching *searching, const struct offered_
     }
 }
 
+/* All offers of the page's text and filters, counted: none is shown. */
+static int counted_stage(const struct searching *searching, Torg__V1__QueryStage **out,
+                         struct err *err)
+{
+    Torg__V1__QueryStage *stage;
+    int rc = wanted_stage(&searching->wanted, &stage, err);
+
+    stage->any_word = wanted_tiers(&searching->wanted);
+    stage->limit = 0;
+    stage->offset = 0;
+    stage->n_show = 0;
+    stage->highlight = NULL;
+    stage->n_sorts = 0;
+    stage->cursor = (ProtobufCBinaryData){0};
+    *out = stage;
+    return rc;
+}
+
 /* Facets of the attributes that are offered; *answer NULL: there are none. */
 static int ask_attributes(struct searching *searching, const struct offered_filter *list,
                           size_t count, const Torg__V1__StageAnswer **answer, struct err *err)
 {
     Torg__V1__QueryStage *stage;
-    int rc = wanted_stage(&searching->wanted, &stage, err);
+    int rc = counted_stage(searching, &stage, err);
 
     *answer = NULL;
     if (rc)
@@ -265,12 +345,6 @@ static int ask_attributes(struct searching *searching, const struct offered_filt
     }
     if (!stage->n_facets)
         return 0;
-    stage->limit = 0;
-    stage->offset = 0;
-    stage->n_show = 0;
-    stage->highlight = NULL;
-    stage->n_sorts = 0;
-    stage->cursor = (ProtobufCBinaryData){0};
     return asking_run(&searching->asking, &stage, 1, answer, err);
 }
 
@@ -281,36 +355,94 @@ static bool is_corrected(const struct searching *searching)
     return searching->response->corrected != NULL;
 }
 
-/* With it, of a corrected text, what the text that was sent would have found. */
-static int ask_page(struct searching *searching, struct err *err)
+/* Facets of what every offer has, and the tree of categories. */
+static void add_standard_facets(const struct searching *searching, Torg__V1__QueryStage *stage)
 {
     size_t count;
     const struct search_filter *standard = standard_filters(&count);
     struct arena *arena = searching->arena;
+
+    if (searching->wanted.request->only_offers)
+        return;
+    stage->facets = arena_array(arena, count + 2, sizeof(stage->facets[0]));
+    stage_facet(stage, OFFER_FIELD_CATEGORY, TORG__V1__FACET__KIND__TREE, SEARCH_TREE_COUNT, arena)
+        ->sees_own_filter = true;
+    for (size_t i = 0; i < count; i++)
+        add_facet(searching, stage, &standard[i]);
+}
+
+/* The offers with all words, all that are found, and of a corrected text what the one sent would
+ * have found: the stages that ask for each. */
+static int page_stages(const struct searching *searching, Torg__V1__QueryStage **stages,
+                       size_t *count, struct err *err)
+{
+    const struct wanted *wanted = &searching->wanted;
+    int rc = wanted_stage(wanted, &stages[0], err);
+
+    *count = 1;
+    if (rc)
+        return rc;
+    if (wanted->tier.is_some) {
+        stages[0]->limit = 0;
+        stages[0]->cursor = (ProtobufCBinaryData){0};
+    }
+    if (wanted_tiers(wanted))
+        rc = counted_stage(searching, &stages[(*count)++], err);
+    if (rc)
+        return rc;
+    add_standard_facets(searching, stages[*count - 1]);
+    if (!is_corrected(searching))
+        return 0;
+    for (int any = 0; any < 2; any++) {
+        stages[*count] = count_stage(searching->sent.text, stages[0]->filter, searching->arena);
+        stages[*count]->any_word = any && searching->sent.is_several && !wanted->sent->all_words;
+        ++*count;
+    }
+    return 0;
+}
+
+static int ask_page(struct searching *searching, struct err *err)
+{
     Torg__V1__QueryStage *stages[PAGE_STAGE_COUNT];
     const Torg__V1__StageAnswer *answers[PAGE_STAGE_COUNT];
     int64_t began_us = clock_mono_us(searching->search->clock);
-    int rc = wanted_stage(&searching->wanted, &stages[0], err);
+    size_t count;
+    int rc = page_stages(searching, stages, &count, err);
 
     if (rc)
         return rc;
-    stages[0]->facets = arena_array(arena, count + 2, sizeof(stages[0]->facets[0]));
-    if (!searching->wanted.request->only_offers) {
-        stage_facet(stages[0], OFFER_FIELD_CATEGORY, TORG__V1__FACET__KIND__TREE, SEARCH_TREE_COUNT,
-                    arena)
-            ->sees_own_filter = true;
-        for (size_t i = 0; i < count; i++)
-            add_facet(searching, stages[0], &standard[i]);
-    }
-    stages[1] = count_stage(searching->wanted.request->text, stages[0]->filter, arena);
-    rc = asking_run(&searching->asking, stages, is_corrected(searching) ? 2 : 1, answers, err);
+    rc = asking_run(&searching->asking, stages, count, answers, err);
     searching->page_us += clock_mono_us(searching->search->clock) - began_us;
     if (rc)
         return rc;
-    searching->page = answers[0];
-    if (is_corrected(searching))
-        searching->response->corrected->original_total = answers[1]->total;
+    searching->whole = answers[0];
+    searching->page = answers[wanted_tiers(&searching->wanted)];
+    if (is_corrected(searching)) {
+        searching->sent_whole = answers[count - 2]->total;
+        searching->response->corrected->original_total = answers[count - 1]->total;
+    }
     return 0;
+}
+
+/* What the page has room for behind the offers with all words. */
+static int ask_rest(struct searching *searching, struct err *err)
+{
+    const struct wanted *wanted = &searching->wanted;
+    const Torg__V1__StageAnswer *whole = searching->whole;
+    Torg__V1__QueryStage *stage;
+    int rc = wanted_stage(wanted, &stage, err);
+
+    if (rc || !wanted_tiers(wanted) || whole->n_hits >= stage->limit ||
+        searching->page->total <= whole->total)
+        return rc;
+    stage->any_word = true;
+    stage->not_all = true;
+    stage->no_total = true;
+    stage->limit -= (uint32_t)whole->n_hits;
+    stage->offset = stage->offset > whole->total ? stage->offset - (uint32_t)whole->total : 0;
+    if (!wanted->tier.is_some)
+        stage->cursor = (ProtobufCBinaryData){0};
+    return asking_run(&searching->asking, &stage, 1, &searching->rest, err);
 }
 
 /* --- spelling --- */
@@ -327,7 +459,8 @@ static int count_hits(void *arg, const char *text, uint64_t *count, struct err *
 {
     struct searching *searching = arg;
     const Torg__V1__SearchOffersRequest *request = searching->wanted.request;
-    Torg__V1__QueryStage *stage = count_stage(text, NULL, searching->arena);
+    struct meaning meaning;
+    Torg__V1__QueryStage *stage;
     const Torg__V1__StageAnswer *answer;
     int rc = 0;
 
@@ -337,11 +470,16 @@ static int count_hits(void *arg, const char *text, uint64_t *count, struct err *
             return rc;
         if (searching->asking.is_partial)
             return tell_partial(err);
-        *count = searching->page->total;
+        *count = searching->whole->total;
         if (*count || (!request->n_filters && !*request->category))
             return 0;
     }
     searching->has_counted = true;
+    rc = meaning_read(text, request->keep_words, request->n_keep_words, searching->arena, &meaning,
+                      err);
+    if (rc)
+        return rc;
+    stage = count_stage(meaning.text, NULL, searching->arena);
     rc = asking_run(&searching->asking, &stage, 1, &answer, err);
     *count = rc ? 0 : answer->total;
     return rc || !searching->asking.is_partial ? rc : tell_partial(err);
@@ -358,12 +496,15 @@ static void take_correction(struct searching *searching, const struct correction
 {
     struct arena *arena = searching->arena;
     Torg__V1__CorrectedQuery *corrected = MESSAGE_NEW(corrected_query, arena);
+    struct err err;
+
+    if (wanted_search(&searching->wanted, correction->text, &err))
+        return;
 
     corrected->original = searching->wanted.request->text;
     corrected->corrected = (char *)correction->text;
     corrected->reason = (char *)correction->reason;
     searching->response->corrected = corrected;
-    searching->wanted.text = correction->text;
     searching->page = NULL;
 }
 
@@ -372,13 +513,16 @@ static void take_correction(struct searching *searching, const struct correction
 static int keep_or_undo(struct searching *searching, struct err *err)
 {
     Torg__V1__SearchOffersResponse *response = searching->response;
+    int rc;
 
     if (!is_corrected(searching) || !response->corrected->original_total ||
-        response->corrected->original_total < searching->page->total)
+        searching->sent_whole < searching->whole->total)
         return 0;
-    searching->wanted.text = searching->wanted.request->text;
+    if (!searching->sent_whole && response->corrected->original_total < searching->page->total)
+        return 0;
     response->corrected = NULL;
-    return ask_page(searching, err);
+    rc = wanted_search(&searching->wanted, searching->wanted.sent->text, err);
+    return rc ? rc : ask_page(searching, err);
 }
 
 /* Spelling that fails leaves the text as it is. */
@@ -402,6 +546,26 @@ static void correct(struct searching *searching)
     searching->step_us = now_us - searching->page_us; /* told as the page's */
 }
 
+/* What words of the text choose is no good when it leaves nothing that has the others ("б/у" of
+ * things that are not sold so): then they only are left out. */
+static int choose_or_not(struct searching *searching, struct err *err)
+{
+    const Torg__V1__StageAnswer *whole = searching->whole, *page = searching->page;
+    struct wanted before = searching->wanted;
+    int rc;
+
+    if (whole->total || before.request->n_filters == before.sent->n_filters)
+        return 0;
+    rc = wanted_drop_meant(&searching->wanted, err);
+    rc = rc ? rc : ask_page(searching, err);
+    if (rc || searching->whole->total || !page->total)
+        return rc;
+    searching->wanted = before;
+    searching->whole = whole;
+    searching->page = page;
+    return 0;
+}
+
 /* --- the way --- */
 
 static int find_page(struct searching *searching, struct err *err)
@@ -413,11 +577,16 @@ static int find_page(struct searching *searching, struct err *err)
         rc = ask_page(searching, err);
     if (!rc)
         rc = keep_or_undo(searching, err);
+    if (!rc)
+        rc = choose_or_not(searching, err);
+    if (!rc)
+        rc = ask_rest(searching, err);
     if (rc)
         return rc;
     if (is_corrected(searching))
         spelling_count(searching->response->corrected->reason);
-    put_offers(searching, searching->page);
+    put_offers(searching);
+    put_understood(searching);
     step_done(searching, "page");
     return 0;
 }
@@ -465,6 +634,7 @@ int search_offers(const struct search *search, const Torg__V1__SearchOffersReque
     assert(search->clock && search->ask);
     response->times = arena_array(arena, STEP_COUNT, sizeof(response->times[0]));
     response->currency = arena_strdup(arena, catalog_currency(catalog));
+    searching.sent = searching.wanted.meaning;
     if (!rc)
         rc = run(&searching, err);
     response->is_partial = searching.asking.is_partial;

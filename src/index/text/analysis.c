@@ -27,6 +27,7 @@ struct analysis *analysis_new(void)
     analysis->russian = sb_stemmer_new("russian", "UTF_8");
     analysis->english = sb_stemmer_new("english", "UTF_8");
     assert(analysis->russian && analysis->english);
+    analysis->rules.version = ANALYSIS_VERSION;
     return analysis;
 }
 
@@ -42,6 +43,13 @@ void analysis_free(struct analysis *analysis)
     free(analysis->rules.forms);
     object_end(analysis, ANALYSIS_MAGIC);
     free(analysis);
+}
+
+void analysis_use(struct analysis *analysis, unsigned version)
+{
+    object_check(analysis, ANALYSIS_MAGIC);
+    assert(version >= ANALYSIS_VERSION_OLDEST && version <= ANALYSIS_VERSION);
+    analysis->rules.version = version;
 }
 
 void rules_grow(struct rules *rules)
@@ -98,9 +106,14 @@ struct token_list analysis_run(struct analysis *analysis, struct bytes text)
     rules->text = text;
     rules->count = 0;
     rules->position = 0;
+    rules->by = SIZE_MAX;
     pieces_scan(&rules->pieces, text);
     rules->truncated = rules->pieces.truncated;
     while (at < rules->pieces.count && rules->count < TOKEN_COUNT_MAX) {
+        if (at == rules->by) {
+            at++;
+            continue;
+        }
         switch ((enum piece_kind)rules->pieces.list[at].kind) {
         case PIECE_LETTERS:
             at = rules_word(rules, at);

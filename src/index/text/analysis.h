@@ -9,6 +9,10 @@
  * - a number is one token: "1,5" and "1.5" are 1.5; "1.000.000", "1 000 000" and "50 000" (a plain
  *   blank counts when the last group is 000) are whole; dates, versions and addresses part;
  * - a number with a unit also gives their whole in one spelling: "128 гб": 128, гб, 128gb;
+ * "18-Volt", "18v" and "18 В": 18v; "48 in.", "48 inch" and 48″: 48in;
+ * - fractions are decimals: "1/2", ½ and "0.5" are 0.5, "1-1/2" is 1.5;
+ * - two sizes also give their whole, without their units: "4 in. x 4 in.", "4х4": 4x4; the x
+ * between them is no word; m² is one word, m2;
  * - a word of Cyrillic and Latin letters becomes a word of one of them, if lookalikes allow it
  *   ("iРhone": iphone), and parts where the script changes if not; so do one or two letters beside
  *   digits ("А4" in Cyrillic: a, 4 in Latin).
@@ -17,8 +21,8 @@
  * index every token. A query takes the whole in place of its parts: alone for a unit (every
  * document that has the parts has it), or else the phrase of the parts.
  *
- * Threads: one struct analysis, one thread. Changing the rules changes ANALYSIS_VERSION: indexes
- * made before must be built anew.
+ * Threads: one struct analysis, one thread. Changing the rules changes ANALYSIS_VERSION; a shard
+ * goes on with the version that its lexicon began with, a new epoch has the newest.
  */
 #ifndef TORG_INDEX_TEXT_ANALYSIS_H
 #define TORG_INDEX_TEXT_ANALYSIS_H
@@ -30,7 +34,9 @@
 #include "base/bytes.h"
 #include "index/text/unicode.h"
 
-enum { ANALYSIS_VERSION = 1 };
+/* Lexicons of version 1 are read and written by its rules: no fractions, sizes, signs for inches,
+ * and fewer units. */
+enum { ANALYSIS_VERSION = 2, ANALYSIS_VERSION_OLDEST = 1 };
 
 /* How a token follows the one before it; in a query, the closer the more of a phrase. */
 enum joint {
@@ -67,6 +73,9 @@ struct analysis;
 
 struct analysis *analysis_new(void);
 void analysis_free(struct analysis *analysis); /* NULL is fine */
+
+/* The rules of this version hold from now on; the newest, unless told. */
+void analysis_use(struct analysis *analysis, unsigned version);
 
 struct token_list analysis_run(struct analysis *analysis, struct bytes text);
 

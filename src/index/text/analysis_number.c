@@ -108,6 +108,10 @@ static struct number number_at(struct rules *rules, size_t at)
     /* The third part of a date or an address is no decimal with the second. */
     bool is_part = is_point(piece) && at > 0 && is_digits(rules_piece(rules, at - 1));
 
+    if (rules->version > 1 && rules_fraction(rules, at, &number.end)) {
+        number.form = rules_put_fraction(rules, at, number.end, &number.form_size);
+        return number;
+    }
     if (is_part || !fits(rules, at, end))
         return number;
     if (end == at + 2) {
@@ -126,10 +130,9 @@ static struct number number_at(struct rules *rules, size_t at)
     return number;
 }
 
-static bool is_word(const struct rules *rules, const struct piece *piece, const char *word)
+static const char *find_power(const char *square, const char *cube, uint8_t digit)
 {
-    return piece && piece->kind == PIECE_LETTERS &&
-           bytes_equal_text(bytes_make(rules_form(rules, piece), piece->size), word);
+    return digit == '2' ? square : digit == '3' ? cube : NULL;
 }
 
 /* Units of two pieces: л.с., кв. м, м2, см3. */
@@ -139,21 +142,26 @@ static const char *find_long_unit(const struct rules *rules, const struct piece 
     bool dotted = second && (second->gap == '.' || second->gap == GAP_DOT_BLANK);
     bool is_power = is_digits(second) && second->gap == GAP_TIGHT && second->size == 1;
 
-    if (dotted && is_word(rules, first, "л") && is_word(rules, second, "с"))
-        return "hp";
-    if (second && (dotted || second->gap == GAP_BLANK) && is_word(rules, first, "кв") &&
-        is_word(rules, second, "м"))
-        return "m2";
-    if (is_power && (is_word(rules, first, "м") || is_word(rules, first, "m"))) {
-        switch (rules_form(rules, second)[0]) {
-        case '2':
-            return "m2";
-        case '3':
-            return "m3";
-        default:
-            return NULL;
-        }
+    if (rules->version > 1 && second && (dotted || second->gap == GAP_BLANK)) {
+        const char *unit = unit_of_two(bytes_make(rules_form(rules, first), first->size),
+                                       bytes_make(rules_form(rules, second), second->size));
+
+        if (unit)
+            return unit;
     }
+    if (dotted && rules_is_word(rules, first, "л") && rules_is_word(rules, second, "с"))
+        return "hp";
+    if (second && (dotted || second->gap == GAP_BLANK) && rules_is_word(rules, first, "кв") &&
+        rules_is_word(rules, second, "м"))
+        return "m2";
+    if (is_power && (rules_is_word(rules, first, "м") || rules_is_word(rules, first, "m")))
+        return find_power("m2", "m3", rules_form(rules, second)[0]);
+    if (rules->version < 2 || !is_power)
+        return NULL;
+    if (rules_is_word(rules, first, "см") || rules_is_word(rules, first, "cm"))
+        return find_power("cm2", "cm3", rules_form(rules, second)[0]);
+    if (rules_is_word(rules, first, "мм") || rules_is_word(rules, first, "mm"))
+        return find_power("mm2", "mm3", rules_form(rules, second)[0]);
     return NULL;
 }
 
@@ -180,29 +188,58 @@ static const char *find_unit(const struct rules *rules, const struct number *num
     const struct piece *first = rules_piece(rules, number->end);
     /* "А4 Т-34": the number of a code has no unit behind a blank. */
     bool is_code = rules_piece(rules, number->at)->gap == GAP_TIGHT;
-    const char *unit;
+    bool is_near, is_tight;
+    const char *unit = rules->version > 1 && !is_code ? rules_sign_unit(rules, number->end) : NULL;
 
-    if (!first || first->kind != PIECE_LETTERS || (is_code && first->gap != GAP_TIGHT) ||
-        (first->gap != GAP_TIGHT && first->gap != GAP_BLANK && first->gap != GAP_THIN))
+    *end = number->end;
+    if (unit)
+        return unit;
+    if (!first || first->kind != PIECE_LETTERS || (is_code && first->gap != GAP_TIGHT))
+        return NULL;
+    is_near = first->gap == GAP_BLANK || first->gap == GAP_THIN;
+    is_tight = first->gap == GAP_TIGHT || (rules->version > 1 && first->gap == '-');
+    if (!is_near && !is_tight)
         return NULL;
     unit = find_long_unit(rules, first, rules_piece(rules, number->end + 1));
     if (unit && ends_at(rules, number->end + 2)) {
         *end = number->end + 2;
         return unit;
     }
+    is_tight =
+        is_tight || (rules->version > 1 && rules_stands_alone(rules, number->at, number->end));
     unit =
-        unit_spelling(bytes_make(rules_form(rules, first), first->size), first->gap == GAP_TIGHT);
+        unit_spelling(bytes_make(rules_form(rules, first), first->size), is_tight, rules->version);
     *end = number->end + 1;
     if (!unit || !ends_at(rules, *end) || (strcmp(unit, "g") == 0 && is_year(rules, number)))
         return NULL;
     return unit;
 }
 
+/* How many positions the pieces [from, to) take: a power is one with its unit. */
+static unsigned count_positions(const struct rules *rules, size_t from, size_t to)
+{
+    unsigned count = 0;
+
+    for (size_t i = from; i < to; i++)
+        count += i != rules->by && !(i > from && rules_is_power(rules, i - 1));
+    return count;
+}
+
+/* A whole of these bytes: of the number, and of what ends before the piece `end`. */
+static void add_whole(struct rules *rules, const struct number *number, struct bytes form,
+                      unsigned span, size_t end)
+{
+    const struct piece *first = rules_piece(rules, number->at);
+
+    rules_add(rules, rules_put(rules, form), form.size, first->start,
+              rules_piece(rules, end - 1)->end,
+              (struct mark){TOKEN_QUANTITY, SCRIPT_NONE, rules_joint(first), span});
+}
+
 /* The whole of a number and the unit that ends before the piece `end`. */
 static void add_quantity(struct rules *rules, const struct number *number, struct bytes unit,
                          size_t end)
 {
-    const struct piece *first = rules_piece(rules, number->at);
     size_t size = number->form_size + unit.size;
     uint8_t form[TOKEN_SIZE_MAX];
 
@@ -210,24 +247,76 @@ static void add_quantity(struct rules *rules, const struct number *number, struc
         return;
     memcpy(form, rules->pieces.forms + number->form, number->form_size);
     memcpy(form + number->form_size, unit.data, unit.size);
-    rules_add(rules, rules_put(rules, bytes_make(form, size)), size, first->start,
-              rules_piece(rules, end - 1)->end,
-              (struct mark){TOKEN_QUANTITY, SCRIPT_NONE, rules_joint(first),
-                            (unsigned)(1 + end - number->end)});
+    add_whole(rules, number, bytes_make(form, size), 1 + count_positions(rules, number->end, end),
+              end);
+}
+
+/* Whether the numbers may be the sizes of one thing: not "3060 x 2". */
+static bool are_sizes(const struct number *one, const struct number *two)
+{
+    enum { LONG_SIZE = 3, SIZE_SIZE_MAX = 8 };
+    size_t low = one->form_size < two->form_size ? one->form_size : two->form_size;
+    size_t high = one->form_size + two->form_size - low;
+
+    return high <= SIZE_SIZE_MAX && (high <= LONG_SIZE || low > 1 || one->form_size == low);
+}
+
+/* The x of sizes, which may be Cyrillic. */
+static bool is_by(const struct rules *rules, const struct piece *piece)
+{
+    return rules_is_word(rules, piece, "x") || rules_is_word(rules, piece, "х");
+}
+
+/* Of two sizes, "4 in. x 4 in.", the whole of both numbers; the x between them is no word. end: of
+ * the first one's unit. */
+static void add_sizes(struct rules *rules, const struct number *number, size_t end)
+{
+    enum { APART_MAX = 4 };
+    const struct piece *by = rules_piece(rules, end), *next = rules_piece(rules, end + 1);
+    uint8_t form[TOKEN_SIZE_MAX];
+    struct number second;
+    size_t second_end, size;
+
+    if (!by || !(rules_is_word(rules, by, "x") || rules_is_word(rules, by, "х")) ||
+        !is_digits(next) || by->start - rules_piece(rules, end - 1)->end > APART_MAX ||
+        next->start - by->end > 1)
+        return;
+    second = number_at(rules, end + 1);
+    if (!are_sizes(number, &second))
+        return;
+    if (!find_unit(rules, &second, &second_end)) {
+        second_end = second.end;
+        if (!ends_at(rules, second_end) && !is_by(rules, rules_piece(rules, second_end)))
+            return;
+    }
+    size = number->form_size + 1 + second.form_size;
+    if (size > sizeof(form))
+        return;
+    memcpy(form, rules->pieces.forms + number->form, number->form_size);
+    form[number->form_size] = 'x';
+    memcpy(form + number->form_size + 1, rules->pieces.forms + second.form, second.form_size);
+    rules->by = end;
+    add_whole(rules, number, bytes_make(form, size),
+              2 + count_positions(rules, number->end, end) +
+                  count_positions(rules, second.end, second_end),
+              second_end);
 }
 
 size_t rules_number(struct rules *rules, size_t at)
 {
     struct number number = number_at(rules, at);
     const struct piece *first = rules_piece(rules, at);
+    bool is_second = at > 0 && at - 1 == rules->by;
     size_t unit_end = 0;
     const char *unit = find_unit(rules, &number, &unit_end);
 
-    rules_add(rules, number.form, number.form_size, first->start,
-              rules_piece(rules, number.end - 1)->end,
-              (struct mark){TOKEN_NUMBER, SCRIPT_NONE, rules_joint(first), 1});
+    rules_add(
+        rules, number.form, number.form_size, first->start, rules_piece(rules, number.end - 1)->end,
+        (struct mark){TOKEN_NUMBER, SCRIPT_NONE, is_second ? JOINT_NONE : rules_joint(first), 1});
     if (unit)
         add_quantity(rules, &number, bytes_of(unit), unit_end);
+    if (rules->version > 1)
+        add_sizes(rules, &number, unit ? unit_end : number.end);
     rules->position++;
     return number.end;
 }

@@ -19,6 +19,8 @@ struct rules {
     size_t count, capacity;
     uint32_t position;
     bool truncated;
+    unsigned version; /* of the rules */
+    size_t by;        /* the piece that stands between two sizes; SIZE_MAX: none is ahead */
 };
 
 /* What a token says beside its form and place. */
@@ -68,6 +70,25 @@ static inline const uint8_t *rules_form(const struct rules *rules, const struct 
 }
 
 enum joint rules_joint(const struct piece *piece);
+
+static inline bool rules_is_word(const struct rules *rules, const struct piece *piece,
+                                 const char *word)
+{
+    return piece && piece->kind == PIECE_LETTERS &&
+           bytes_equal_text(bytes_make(rules_form(rules, piece), piece->size), word);
+}
+
+/* ---- analysis_measure.c: since version 2 ---- */
+/* Whether a fraction begins here, "1/2" or "1-1/2", and the first piece behind it; its decimal. */
+bool rules_fraction(const struct rules *rules, size_t at, size_t *end);
+size_t rules_put_fraction(struct rules *rules, size_t at, size_t end, size_t *size);
+/* The unit that a sign behind the piece before `end` says: 48″, 6′; NULL: none. */
+const char *rules_sign_unit(const struct rules *rules, size_t end);
+/* Whether a letter behind a number and a blank is a unit and no word of its own: "18 В", "48 in.".
+ */
+bool rules_stands_alone(const struct rules *rules, size_t number, size_t unit);
+/* Whether the letters at this piece and the digit behind them are a power: м², "54 м2". */
+bool rules_is_power(const struct rules *rules, size_t at);
 
 size_t rules_number(struct rules *rules, size_t at); /* analysis_number.c */
 size_t rules_word(struct rules *rules, size_t at);   /* analysis_word.c */

@@ -191,7 +191,7 @@ static bool is_code(const struct rules *rules, size_t at)
     if (!is_digits(before))
         return false;
     if (piece->gap == GAP_TIGHT)
-        return !unit_spelling(form, true);
+        return !unit_spelling(form, true, rules->version);
     return count == 1 && code == 0x445 && piece->gap == GAP_BLANK && is_digits(next) &&
            next->gap == GAP_BLANK;
 }
@@ -215,6 +215,24 @@ static void add_hyphened(struct rules *rules, size_t at, enum joint joint)
               (struct mark){TOKEN_HYPHENED, rules->tokens[rules->count - 1].script, joint, 2});
 }
 
+/* м²: one word, in the unit's one spelling. */
+static size_t add_power(struct rules *rules, size_t at)
+{
+    const struct piece *piece = rules_piece(rules, at), *digit = rules_piece(rules, at + 1);
+    const char *unit =
+        unit_spelling(bytes_make(rules_form(rules, piece), piece->size), true, rules->version);
+    struct bytes name = unit ? bytes_of(unit) : bytes_make(rules_form(rules, piece), piece->size);
+    uint8_t form[TOKEN_SIZE_MAX];
+
+    memcpy(form, name.data, name.size);
+    form[name.size] = 0xC2; /* ² or ³: "2" alone does not find it */
+    form[name.size + 1] = rules_form(rules, digit)[0] == '2' ? 0xB2 : 0xB3;
+    rules_add(rules, rules_put(rules, bytes_make(form, name.size + 2)), name.size + 2, piece->start,
+              digit->end, (struct mark){TOKEN_WORD, SCRIPT_LATIN, rules_joint(piece), 1});
+    rules->position++;
+    return at + 2;
+}
+
 size_t rules_word(struct rules *rules, size_t at)
 {
     const struct piece *piece = rules_piece(rules, at);
@@ -227,6 +245,8 @@ size_t rules_word(struct rules *rules, size_t at)
                          : piece->scripts == CYRILLIC ? SCRIPT_CYRILLIC
                                                       : SCRIPT_OTHER;
 
+    if (rules_is_power(rules, at))
+        return add_power(rules, at);
     if (!pure) {
         script = piece->scripts == (LATIN | CYRILLIC) ? script_by_twins(form) : SCRIPT_NONE;
         if (script == SCRIPT_NONE) {

@@ -90,11 +90,13 @@ static void make_room(struct doc_words *words, size_t count)
 int doc_words_add(struct doc_words *words, struct lexicon *lexicon, unsigned slot,
                   struct bytes text, struct err *err)
 {
-    struct token_list list = analysis_run(words->analysis, text);
+    struct token_list list;
     size_t i;
     int rc;
 
     object_check(words, DOC_WORDS_MAGIC);
+    analysis_use(words->analysis, lexicon_analysis_version(lexicon));
+    list = analysis_run(words->analysis, text);
     assert(slot < SEGMENT_FIELD_COUNT && !words->lengths[slot]);
     make_room(words, list.count);
     rc = lexicon_add_tokens(lexicon, words->analysis, list.tokens, list.count, words->entries, err);

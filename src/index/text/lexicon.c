@@ -391,3 +391,9 @@ void lexicon_close(struct lexicon *lexicon)
     object_end(lexicon, LEXICON_MAGIC);
     free(lexicon);
 }
+
+unsigned lexicon_analysis_version(const struct lexicon *lexicon)
+{
+    object_check(lexicon, LEXICON_MAGIC);
+    return lexicon->log.analysis_version ? lexicon->log.analysis_version : ANALYSIS_VERSION;
+}

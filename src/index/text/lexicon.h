@@ -56,6 +56,9 @@ int lexicon_open(const char *path, uint64_t durable_size, struct lexicon **lexic
                  struct err *err);
 void lexicon_close(struct lexicon *lexicon); /* NULL is fine; what was not synced may be lost */
 
+/* Of the rules that its words came from: texts beside it go through the same (analysis_use). */
+unsigned lexicon_analysis_version(const struct lexicon *lexicon);
+
 /* ---- The writer ---- */
 
 /* Finds the form or adds it. ERR_LIMIT when the lexicon is full. */

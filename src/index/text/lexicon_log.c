@@ -472,12 +472,14 @@ static int read_header(struct lexicon_log *log, struct err *err)
     if (got < sizeof(header) || memcmp(header, file_magic, sizeof(file_magic)) != 0 ||
         get_le32(header + 28) != crc32c(0, bytes_make(header, 28)))
         return corrupt(log, 0, "this is not the header of a lexicon", err);
-    if (get_le32(header + 8) != FORMAT || get_le32(header + 12) != ANALYSIS_VERSION)
+    log->analysis_version = get_le32(header + 12);
+    if (get_le32(header + 8) != FORMAT || log->analysis_version < ANALYSIS_VERSION_OLDEST ||
+        log->analysis_version > ANALYSIS_VERSION)
         return err_set(err, ERR_PRECONDITION,
-                       "%s has format %u and words of analysis %u, this program has %d and %d: "
-                       "build the index anew",
-                       log->path, get_le32(header + 8), get_le32(header + 12), FORMAT,
-                       ANALYSIS_VERSION);
+                       "%s has format %u and words of analysis %u, this program has %d and %d to "
+                       "%d: build the index anew",
+                       log->path, get_le32(header + 8), log->analysis_version, FORMAT,
+                       ANALYSIS_VERSION_OLDEST, ANALYSIS_VERSION);
     log->salt = get_le64(header + 16);
     return 0;
 }

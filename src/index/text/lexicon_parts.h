@@ -101,14 +101,15 @@ struct lexicon_log {
     char *path; /* owned; NULL: in memory alone */
     int fd;
     uint64_t salt;
-    _Atomic uint64_t size; /* written */
-    uint64_t durable;      /* synced */
-    struct buf pending;    /* entries of the next frame */
-    uint32_t first;        /* form of that frame's first entry */
-    uint32_t count;        /* of its entries */
-    size_t write_from;     /* bytes of entries that are worth a frame; more after a failed write */
-    bool is_suspect;       /* a sync failed: see lexicon_log.c */
-    bool failed;           /* ... and what it was to write is lost */
+    unsigned analysis_version; /* 0: in memory alone, the newest */
+    _Atomic uint64_t size;     /* written */
+    uint64_t durable;          /* synced */
+    struct buf pending;        /* entries of the next frame */
+    uint32_t first;            /* form of that frame's first entry */
+    uint32_t count;            /* of its entries */
+    size_t write_from; /* bytes of entries that are worth a frame; more after a failed write */
+    bool is_suspect;   /* a sync failed: see lexicon_log.c */
+    bool failed;       /* ... and what it was to write is lost */
 };
 
 enum { LEXICON_MAGIC = OBJECT_MAGIC('l', 'e', 'x', 'i') };

@@ -15,7 +15,10 @@
 enum { UNIT_SIZE_MAX = 8 };
 
 /* "gb" for "гб", "гигабайта", …; NULL when the folded word is no unit. tight: nothing stands
- * between it and the number. */
-const char *unit_spelling(struct bytes word, bool tight);
+ * between it and the number. version: of the analysis. */
+const char *unit_spelling(struct bytes word, bool tight, unsigned version);
+
+/* Units of two words: "sq. ft."; NULL: these are none. */
+const char *unit_of_two(struct bytes first, struct bytes second);
 
 #endif

@@ -242,6 +242,8 @@ static bool text_matches(const struct world *world, const struct world_doc *doc,
         }
         musts += clause->occur == OCCUR_MUST;
     }
+    if (text->not_all && shoulds && should == shoulds)
+        return false;
     if (text->should_min)
         return should >= text->should_min;
     return should > 0 || musts > 0 || shoulds == 0;

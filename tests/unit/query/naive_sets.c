@@ -195,7 +195,8 @@ static struct set *set_of_text(const struct algebra *algebra, const struct query
     if (!min && !musts && shoulds)
         min = 1;
     for (slot = 0; slot < WORLD_DOC_MAX; slot++)
-        result->has[slot] = result->has[slot] && should[slot] >= min;
+        result->has[slot] = result->has[slot] && should[slot] >= min &&
+                            !(text->not_all && shoulds && should[slot] == shoulds);
     return result;
 }
 

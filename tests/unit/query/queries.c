@@ -138,6 +138,7 @@ static struct query_text random_text(const struct maker *maker)
         clauses[i] = random_clause(maker);
     if (count && below(maker, 5) == 0)
         text.should_min = 1 + below(maker, 2);
+    text.not_all = below(maker, 4) == 0;
     return text;
 }
 
@@ -511,7 +512,8 @@ void show_plan(const struct query_plan *plan)
     for (i = 0; i < plan->stage_count; i++) {
         const struct query_stage *stage = &plan->stages[i];
 
-        printf("\n#  stage %u, min %u:", i, stage->text.should_min);
+        printf("\n#  stage %u, min %u%s:", i, stage->text.should_min,
+               stage->text.not_all ? ", not all" : "");
         for (k = 0; k < stage->text.count; k++)
             printf(" %s%s:%u:\"%.*s\"", occurs[stage->text.clauses[k].occur],
                    kinds[stage->text.clauses[k].kind], stage->text.clauses[k].fields,

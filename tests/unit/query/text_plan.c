@@ -33,7 +33,8 @@ static void explain_query(void)
         print_message("# clause %u: occur %d kind %d fields %d boost %g \"%s\"\n", i,
                       query.clauses[i].occur, query.clauses[i].kind, query.clauses[i].fields,
                       (double)query.clauses[i].boost, query.texts[i]);
-    print_message("# should_min %u\n", query.text.should_min);
+    print_message("# should_min %u%s\n", query.text.should_min,
+                  query.text.not_all ? ", not all" : "");
 }
 
 #define CHECK(holds)                                                                               \

@@ -295,7 +295,8 @@ void world_ask(struct rng *rng, struct world_query *query)
     }
     for (i = 0; i < query->leaf_count; i++)
         should += query->leaves[i].occur == OCCUR_SHOULD;
-    query->text = (struct query_text){query->clauses, count, 0};
+    query->text = (struct query_text){
+        .clauses = query->clauses, .count = count, .not_all = rng_below(rng, 4) == 0};
     if (rng_below(rng, 3) == 0)
         query->text.should_min = (uint32_t)rng_below(rng, should + 2);
 }
@@ -452,7 +453,7 @@ static bool leaf_match(const struct world *world, const struct text_plan *plan,
 bool world_match(const struct world *world, const struct world_query *query,
                  const struct text_plan *plan, docid id, double *score)
 {
-    uint32_t must = 0, should = 0, should_min = query->text.should_min, i;
+    uint32_t must = 0, should = 0, shoulds = 0, should_min = query->text.should_min, i;
     double not_score = 0;
     bool match = world->docs[id].lives;
 
@@ -464,11 +465,12 @@ bool world_match(const struct world *world, const struct world_query *query,
 
         must += leaf->occur == OCCUR_MUST;
         should += leaf->occur == OCCUR_SHOULD && holds;
+        shoulds += leaf->occur == OCCUR_SHOULD;
         if (leaf->occur == OCCUR_SHOULD && should_min == 0)
             should_min = UINT32_MAX; /* one, when there is no MUST */
         match = leaf->occur == OCCUR_SHOULD || holds == (leaf->occur == OCCUR_MUST);
     }
-    if (!match)
+    if (!match || (query->text.not_all && shoulds && should == shoulds))
         return false;
     if (should_min == UINT32_MAX)
         should_min = must ? 0 : 1;

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Unit tests of search/meaning.h: which words of a line are searched, and what the others are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "search/meaning.h"
+
+static struct meaning read(struct arena *arena, const char *line)
+{
+    struct meaning meaning;
+    struct err err;
+
+    assert_int_equal(meaning_read(line, NULL, 0, arena, &meaning, &err), 0);
+    return meaning;
+}
+
+static void expect_text(const char *line, const char *text, bool is_several)
+{
+    struct arena *arena = arena_new();
+    struct meaning meaning = read(arena, line);
+
+    assert_string_equal(meaning.text, text);
+    assert_int_equal(meaning.is_several, is_several);
+    arena_free(arena);
+}
+
+static void fillers_and_grammar_are_left_out(void **state)
+{
+    (void)state;
+    expect_text("купить диван недорого", "диван", false);
+    expect_text("Продам: велосипед, Дёшево!", "велосипед,", false);
+    expect_text("чехол для айфона", "чехол айфона", true);
+    expect_text("iPhone 13 for sale", "iPhone 13", true);
+    expect_text("case for the iphone", "case iphone", true);
+    expect_text("", "", false);
+    expect_text("диван", "диван", false);
+    expect_text("угловой  диван", "угловой  диван", true);
+}
+
+static void a_line_of_nothing_else_is_searched(void **state)
+{
+    (void)state;
+    expect_text("купить недорого", "купить недорого", true);
+    expect_text("на", "на", false);
+}
+
+static void units_are_no_grammar(void **state)
+{
+    (void)state;
+    expect_text("48 in vanity", "48 in vanity", true);
+    expect_text("насос 220 в", "насос 220 в", true);
+    expect_text("ремонт в москве", "ремонт москве", true);
+}
+
+static void what_has_a_sign_is_meant_as_it_stands(void **state)
+{
+    (void)state;
+    expect_text("\"купить диван\" дешево", "\"купить диван\"", true);
+    expect_text("диван -купить", "диван -купить", false);
+    expect_text("!купить диван", "!купить диван", true);
+}
+
+static void words_are_filters(void **state)
+{
+    static const struct {
+        const char *line, *text, *meant;
+        enum meant_kind kind;
+    } cases[] = {
+        {"айфон б/у", "айфон", "б/у", MEANT_USED},
+        {"Б/У айфон", "айфон", "Б/У", MEANT_USED},
+        {"айфон б у", "айфон", "б у", MEANT_USED},
+        {"айфон бу.", "айфон", "бу.", MEANT_USED},
+        {"диван рядом со мной", "диван", "рядом со мной", MEANT_NEAR},
+        {"sofa near me", "sofa", "near me", MEANT_NEAR},
+        {"second hand sofa", "sofa", "second hand", MEANT_USED},
+    };
+    struct arena *arena = arena_new();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct meaning meaning = read(arena, cases[i].line);
+
+        assert_string_equal(meaning.text, cases[i].text);
+        assert_int_equal(meaning.count, 1);
+        assert_int_equal(meaning.list[0].kind, cases[i].kind);
+        assert_string_equal(meaning.list[0].text, cases[i].meant);
+    }
+    arena_free(arena);
+}
+
+static void what_is_to_be_kept_is_a_word(void **state)
+{
+    static char *kept[] = {"б/у"};
+    struct arena *arena = arena_new();
+    struct meaning meaning;
+    struct err err;
+
+    (void)state;
+    assert_int_equal(meaning_read("айфон б/у", kept, 1, arena, &meaning, &err), 0);
+    assert_string_equal(meaning.text, "айфон б/у");
+    assert_int_equal(meaning.count, 0);
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fillers_and_grammar_are_left_out),
+        cmocka_unit_test(a_line_of_nothing_else_is_searched),
+        cmocka_unit_test(units_are_no_grammar),
+        cmocka_unit_test(what_has_a_sign_is_meant_as_it_stands),
+        cmocka_unit_test(words_are_filters),
+        cmocka_unit_test(what_is_to_be_kept_is_a_word),
+    };
+
+    return cmocka_run_group_tests_name("search-meaning", tests, NULL, NULL);
+}
