@@ -227,19 +227,23 @@ static void look_at(void *arg, struct bytes path, const struct json_node *value)
 {
     struct plain_columns *columns = arg;
     struct plain_column *column = bytes_equal(path, columns->key) ? NULL : obtain(columns, path);
+    unsigned seen;
 
     if (!column)
         return;
     if (value->kind == JSON_BOOL)
-        column->seen |= SEEN_BOOL;
+        seen = SEEN_BOOL;
     else if (value->kind == JSON_NUMBER)
-        column->seen |= look_at_number(column, value->text, columns->arena);
+        seen = look_at_number(column, value->text, columns->arena);
     else if (value->kind == JSON_STRING)
-        column->seen |= look_at_string(column, value->text, columns->is_table, columns->arena);
+        seen = look_at_string(column, value->text, columns->is_table, columns->arena);
     else if (value->kind == JSON_LIST)
-        column->seen |= look_at_list(value);
+        seen = look_at_list(value);
     else
-        column->seen |= plain_point(value, &(double){0}, &(double){0}) ? SEEN_POINT : SEEN_OTHER;
+        seen = plain_point(value, &(double){0}, &(double){0}) ? SEEN_POINT : SEEN_OTHER;
+    column->seen |= seen;
+    column->number_count += seen == SEEN_NUMBER;
+    column->string_count += seen == SEEN_STRING;
 }
 
 static bool is_called_text(const char *name)
@@ -260,7 +264,8 @@ static Torg__V1__SchemaField__Type guess(const struct plain_column *column)
 
     if (column->seen == SEEN_BOOL)
         return TORG__V1__SCHEMA_FIELD__TYPE__BOOLEAN;
-    if (column->seen == SEEN_NUMBER)
+    if (column->seen == SEEN_NUMBER || (column->seen == (SEEN_NUMBER | SEEN_STRING) &&
+                                        column->number_count > column->string_count))
         return TORG__V1__SCHEMA_FIELD__TYPE__DECIMAL;
     if ((column->seen & ~(unsigned)(SEEN_NUMBER | SEEN_GREAT)) == 0 && !column->scale)
         return TORG__V1__SCHEMA_FIELD__TYPE__INTEGER;

@@ -14,8 +14,8 @@
  *   lists of strings or numbers      keywords
  *   long strings, and those called   text, as long as the epoch has room for texts
  *   title, name, description, ...
- *   other strings; a mixture         keyword
- *   what is none of it               no field: kept, and its words are found
+ *   other strings                    keyword; with numbers among them: what there is more of, and
+ * the others are refused what is none of it               no field: kept, and its words are found
  *
  * Objects are gone into: {"a": {"b": 1}} is a field a.b.
  */
@@ -33,6 +33,8 @@ struct plain_column {
     const char *name;  /* in the index */
     struct bytes path; /* as it was sent first */
     uint64_t hash;
+    uint32_t number_count; /* values that are numbers, and short strings: the more frequent wins */
+    uint32_t string_count;
     unsigned seen;                    /* bits of what was there */
     uint32_t scale;                   /* digits after the point */
     bool is_known;                    /* the schema has it, or its type was said */

@@ -201,7 +201,7 @@ Torg__V1__RawField *plain_value(const struct plain_column *column, const struct 
     torg__v1__raw_field__init(maker.field);
     maker.field->name = (char *)column->name;
     if (put(&maker)) {
-        if (column->type == TORG__V1__SCHEMA_FIELD__TYPE__DECIMAL && !column->is_known) {
+        if (column->type == TORG__V1__SCHEMA_FIELD__TYPE__DECIMAL) { /* always: twice is the same */
             maker.field->options = arena_alloc(arena, sizeof(*maker.field->options));
             torg__v1__field_options__init(maker.field->options);
             maker.field->options->_scale_case = TORG__V1__FIELD_OPTIONS___SCALE_SCALE;

@@ -10,10 +10,12 @@
 #include "roles/processes/process.h"
 #include "searcher/bounds.h"
 #include "searcher/service.h"
+#include "searcher/service_plain.h"
 
 /* One a process; the server borrows them for its life. */
 static struct searcher searcher;
 static struct rpc_service service;
+static struct rest_service plain;
 static struct inspect inspect;
 static struct rpc_service inspection;
 static struct rpc_service freshness;
@@ -118,6 +120,9 @@ int role_searcher_start(struct process *process, struct err *err)
     process->front = &searcher.front;
     service = searcher_service(&searcher);
     process_add_services(process, &service, 1);
+    plain = plain_search_service(&searcher);
+    if (process->server)
+        server_add_rest(process->server, &plain);
     inspect = (struct inspect){.store = process->backends.store,
                                .clients = process->clients,
                                .dictionaries = process->dictionaries,

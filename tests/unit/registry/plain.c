@@ -215,6 +215,9 @@ static void numbers_keep_their_digits(void **state)
         assert_true(plain_decimal(bytes_of(cases[i].number), arena, &decimal, NULL));
         assert_string_equal(decimal, cases[i].decimal);
     }
+    assert_non_null(strstr(read_json(arena, "[{\"id\":1,\"n\":1},{\"id\":2,\"n\":2},"
+                                            "{\"id\":3,\"n\":\"cheap\"}]"),
+                           "\n3 n: is of type decimal: expected a number"));
     assert_non_null(strstr(read_json(arena, "[{\"id\":1,\"n\":9007199254740993}]"),
                            "\"integer\":\"9007199254740993\""));
     arena_free(arena);
