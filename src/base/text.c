@@ -143,6 +143,15 @@ void text_put_base64(struct buf *out, struct bytes binary)
     }
 }
 
+void text_put_base64_url(struct buf *out, struct bytes binary)
+{
+    size_t start = out->size;
+
+    text_put_base64(out, binary);
+    for (size_t i = start; i < out->size; i++)
+        out->data[i] = out->data[i] == '+' ? '-' : out->data[i] == '/' ? '_' : out->data[i];
+}
+
 static int base64_digit(uint8_t c)
 {
     if (c >= 'A' && c <= 'Z')

@@ -20,8 +20,9 @@ bool text_to_duration(struct bytes text, int64_t *microseconds); /* 250us 20ms 3
 
 void text_put_hex(struct buf *out, struct bytes binary);
 bool text_from_hex(struct bytes text, struct buf *out);
-void text_put_base64(struct buf *out, struct bytes binary); /* standard, padded */
-bool text_from_base64(struct bytes text, struct buf *out);  /* standard or URL-safe */
+void text_put_base64(struct buf *out, struct bytes binary);     /* standard, padded */
+void text_put_base64_url(struct buf *out, struct bytes binary); /* as an address may have it */
+bool text_from_base64(struct bytes text, struct buf *out);      /* standard or URL-safe */
 
 bool text_is_utf8(struct bytes text); /* valid, shortest forms, no surrogates */
 

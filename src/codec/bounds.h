@@ -9,6 +9,8 @@ enum {
     MESSAGE_UNKNOWN_COUNT_MAX = 256, /* a newer client has a few; a flood of them is an attack */
     MESSAGE_MEMORY_MAX = 32 << 20,   /* decoded: three wire bytes can ask for 400 of memory */
     JSON_NUMBER_SIZE_MAX = 400,      /* a double written out in full has 310 digits */
+    JSON_TREE_DEPTH_MAX = 32,        /* of JSON of no known type: bounds recursion */
+    JSON_MEMBER_COUNT_MAX = 500,     /* of an object in it, compared one by one for doubles */
     JSON_TYPE_COUNT_MAX = 4096,      /* message types linked in; each is prepared once */
 
     /* ---- services and client ---- */

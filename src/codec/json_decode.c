@@ -10,12 +10,12 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yajl/yajl_parse.h>
 
 #include "base/memory.h"
 #include "base/text.h"
 #include "codec/json.h"
 #include "codec/json_reader.h"
+#include "codec/json_yajl.h"
 #include "codec/message.h"
 #include "codec/message_field.h"
 
@@ -476,24 +476,6 @@ static bool has_lone_surrogate(struct bytes json, size_t *at)
     return false;
 }
 
-static void *yajl_take(void *context, size_t size)
-{
-    (void)context;
-    return mem_alloc(size);
-}
-
-static void *yajl_retake(void *context, void *old, size_t size)
-{
-    (void)context;
-    return mem_resize(old, size);
-}
-
-static void yajl_drop(void *context, void *old)
-{
-    (void)context;
-    free(old);
-}
-
 /* Says where the text stops being JSON, and what yajl says of it, without its line end. */
 static int broken(struct json_reader *reader, yajl_handle yajl, struct bytes json)
 {
@@ -523,7 +505,7 @@ static int parse(struct json_reader *reader, struct bytes json)
         .yajl_start_array = on_start_list,
         .yajl_end_array = on_end,
     };
-    yajl_alloc_funcs memory = {.malloc = yajl_take, .realloc = yajl_retake, .free = yajl_drop};
+    yajl_alloc_funcs memory = json_yajl_memory;
     yajl_handle yajl = yajl_alloc(&callbacks, &memory, reader);
     yajl_status status;
     int rc = 0;
@@ -540,7 +522,7 @@ static int parse(struct json_reader *reader, struct bytes json)
     return rc;
 }
 
-static int check_text(struct bytes json, struct err *err)
+int json_check_text(struct bytes json, struct err *err)
 {
     size_t at;
 
@@ -562,7 +544,7 @@ int json_decode(struct bytes json, const ProtobufCMessageDescriptor *type, struc
     int rc;
 
     *message = NULL;
-    rc = check_text(json, err);
+    rc = json_check_text(json, err);
     if (rc)
         return rc;
     memset(&reader, 0, offsetof(struct json_reader, frames));

@@ -96,6 +96,9 @@ bool json_account(struct json_reader *reader, size_t size);
 /* At most 64 bytes of a text of the client, whole characters, for an error text. */
 struct bytes json_clip(struct bytes text);
 
+/* What is wrong with a text before it is read: empty, no UTF-8, half of a surrogate pair. */
+int json_check_text(struct bytes json, struct err *err);
+
 /* Turns a token into a value of the field; false after json_reject. */
 bool json_scalar(struct json_reader *reader, const struct json_field *field,
                  struct json_token token, union json_scalar *value);

@@ -2,7 +2,7 @@
 /*
  * json_value.h - single values of the proto3 JSON mapping: numbers, texts, times.
  *
- * Parsers take the whole text or refuse it. For the JSON reader and writer alone.
+ * Parsers take the whole text or refuse it. For readers and writers of JSON.
  */
 #ifndef TORG_CODEC_JSON_VALUE_H
 #define TORG_CODEC_JSON_VALUE_H

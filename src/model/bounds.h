@@ -14,6 +14,7 @@ enum {
     DOCUMENT_FIELD_COUNT_MAX = 250,     /* of one document; an offer has up to 200 attributes */
     DOCUMENT_TEXT_SIZE_MAX = 128 << 10, /* of one text or stored field */
     DOCUMENT_PATH_DEPTH_MAX = 16,       /* parts of a category's path */
+    DOCUMENT_FIELD_NAME_SIZE_MAX = 80,  /* told in errors, queries and facets */
 
     /* ---- photos ---- */
     PHOTO_KEY_SIZE_MAX = 96,  /* of a blob: a hash and the form's name */

@@ -9,6 +9,9 @@ enum {
     QUERY_FILTER_COUNT_MAX = 1024,         /* nodes of a filter */
     QUERY_FILTER_VALUE_COUNT_MAX = 4096,   /* values of one "in" */
     QUERY_FILTER_NAME_COUNT_MAX = 1 << 16, /* combinations of values whose answer is remembered */
+    FILTER_TEXT_SIZE_MAX = 8 << 10,        /* of a filter that is typed; as of a line */
+    FILTER_TEXT_DEPTH_MAX = 16,            /* brackets in each other: bounds recursion */
+    FILTER_TEXT_CONDITION_COUNT_MAX = 256, /* of it: each is up to four filters */
     QUERY_FACET_COUNT_MAX = 64,            /* of one stage */
     QUERY_FACET_BOUND_COUNT_MAX = 33,      /* 32 ranges */
     QUERY_FACET_VALUE_COUNT_MAX = 10000,   /* values of one facet that are answered */

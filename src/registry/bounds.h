@@ -12,7 +12,6 @@ enum {
     /* ---- documents ---- */
     DOCUMENT_BATCH_COUNT_MAX = 1000,   /* one transaction */
     DOCUMENT_PK_SIZE_MAX = 200,        /* part of keys and of hits */
-    DOCUMENT_FIELD_NAME_SIZE_MAX = 80, /* told in errors, queries and facets */
     DOCUMENT_CLASS_SIZE_MAX = 64,      /* of placement: a category's id */
     DOCUMENT_SCHEMA_COUNT_MAX = 1000,  /* fields of an epoch; the index has some of its own */
     DOCUMENT_TEXT_FIELD_COUNT_MAX = 4, /* a shard keeps lengths of so many */
@@ -28,6 +27,16 @@ enum {
     DICTIONARY_SAMPLE_SIZE = 512 << 10, /* of documents it is trained with: thirty times it */
     DICTIONARY_SAMPLE_COUNT_MAX = 4096, /* and how many at most */
     DICTIONARY_COLLECTING_MAX = 16,     /* clients whose samples are held at a time */
+
+    /* ---- plain JSON and CSV ---- */
+    PLAIN_COLUMN_COUNT_MAX = 500,     /* names in one request; an epoch has room for 1 000 */
+    PLAIN_CELL_SIZE_MAX = 128 << 10,  /* of CSV: as of a text */
+    PLAIN_DEPTH_MAX = 4,              /* objects in each other whose members are fields: a.b.c.d */
+    PLAIN_DOCUMENT_COUNT_MAX = 20000, /* of one request: some twenty transactions */
+    PLAIN_PROBLEM_COUNT_MAX = 100,    /* told; all are counted */
+    PLAIN_LONG_TEXT_SIZE = 60,        /* a longer string is text, not a value to choose ... */
+    PLAIN_LONG_TEXT_WORDS = 4,        /* ... and so is one of so many words */
+    PLAIN_SCALE = 4,                  /* digits of decimals unless more are seen */
 
     /* ---- the indexer ---- */
     INDEXER_BATCH_COUNT = 1000,       /* elements of one round, all lanes */

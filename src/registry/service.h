@@ -9,6 +9,7 @@
 #ifndef TORG_REGISTRY_SERVICE_H
 #define TORG_REGISTRY_SERVICE_H
 
+#include "net/rest.h"
 #include "net/rpc.h"
 #include "registry/clients/epoch_desk.h"
 #include "registry/indexing/queue_desk.h"
@@ -19,6 +20,7 @@
 /* The declarations for the server; the context lives as long. */
 struct rpc_service document_service(struct receiver *receiver);
 struct rpc_service schema_service(struct receiver *receiver);
+struct rest_service plain_document_service(struct receiver *receiver);
 struct rpc_service epoch_service(struct epoch_desk *desk);
 struct rpc_service queue_service(struct queue_desk *desk);
 

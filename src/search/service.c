@@ -47,8 +47,8 @@ static int settle_waits(const struct search *search, Torg__V1__SearchOffersReque
     return 0;
 }
 
-static int search_offers_call(struct call *call, const ProtobufCMessage *message,
-                              ProtobufCMessage *response, struct err *err)
+int search_offers_call(struct call *call, const ProtobufCMessage *message,
+                       ProtobufCMessage *response, struct err *err)
 {
     const struct search *search = call_context(call);
     Torg__V1__SearchOffersRequest *request = (Torg__V1__SearchOffersRequest *)message;

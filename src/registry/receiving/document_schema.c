@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "codec/message.h"
 #include "index/bounds.h"
+#include "model/bounds.h"
 #include "registry/bounds.h"
 #include "registry/receiving/document.h"
 

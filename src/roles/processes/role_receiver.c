@@ -10,6 +10,7 @@
 /* One a process; the server borrows them for its life. */
 static struct receiver receiver;
 static struct rpc_service services[2];
+static struct rest_service plain;
 static struct document_inbox *inbox, *takedowns;
 static struct keeper *keeper;
 
@@ -46,6 +47,9 @@ int role_receiver_start(struct process *process, struct err *err)
     services[0] = document_service(&receiver);
     services[1] = schema_service(&receiver);
     process_add_services(process, services, ARRAY_COUNT(services));
+    plain = plain_document_service(&receiver);
+    if (process->server)
+        server_add_rest(process->server, &plain);
     rc = document_inbox_start(&receiver, process->backends.topics, &inbox, err);
     if (!rc)
         rc = takedown_inbox_start(&receiver, process->backends.topics, &takedowns, err);

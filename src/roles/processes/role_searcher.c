@@ -11,10 +11,12 @@
 #include "searcher/announce.h"
 #include "searcher/bounds.h"
 #include "searcher/service.h"
+#include "searcher/service_plain.h"
 
 /* One a process; the server borrows them for its life. */
 static struct searcher searcher;
 static struct rpc_service service;
+static struct rest_service plain;
 static struct inspect inspect;
 static struct rpc_service inspection;
 static struct rpc_service freshness;
@@ -129,6 +131,9 @@ int role_searcher_start(struct process *process, struct err *err)
     process->front = &searcher.front;
     service = searcher_service(&searcher);
     process_add_services(process, &service, 1);
+    plain = plain_search_service(&searcher);
+    if (process->server)
+        server_add_rest(process->server, &plain);
     inspect = (struct inspect){.store = process->backends.store,
                                .clients = process->clients,
                                .dictionaries = process->dictionaries,
