@@ -18,11 +18,12 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/object.h"
+#include "base/text.h"
 #include "net/server/admit.h"
 #include "net/server/connection.h"
 #include "net/server/server_parts.h"
 
-enum { LISTEN_FD_FIRST = 3 }; /* as systemd gives them */
+enum { LISTEN_FD_FIRST = 3, LISTEN_FD_MAX = 64 }; /* as systemd gives them */
 enum { BACKLOG = 4096, ACCEPT_COUNT_MAX = 64, HOST_SIZE = 256, REST_US = SECOND_US / 10 };
 
 static const char full[] =
@@ -181,14 +182,17 @@ static in_port_t port_of(const struct sockaddr_storage *name)
  * (LISTEN_FDS, LISTEN_PID): clients wait in it while one process ends and the next begins. */
 static int inherited(const struct addrinfo *wanted)
 {
-    const char *owner = getenv("LISTEN_PID");
-    const char *count = getenv("LISTEN_FDS");
+    const char *owner_text = getenv("LISTEN_PID");
+    const char *count_text = getenv("LISTEN_FDS");
     struct sockaddr_storage want = {0};
+    uint64_t owner = 0;
+    uint64_t count = 0;
 
-    if (!owner || !count || atoi(owner) != (int)getpid())
+    if (!owner_text || !count_text || !text_to_u64(bytes_of(owner_text), &owner) ||
+        !text_to_u64(bytes_of(count_text), &count) || owner != (uint64_t)getpid())
         return -1;
     memcpy(&want, wanted->ai_addr, wanted->ai_addrlen);
-    for (int fd = LISTEN_FD_FIRST; fd < LISTEN_FD_FIRST + atoi(count); fd++) {
+    for (int fd = LISTEN_FD_FIRST; fd < LISTEN_FD_FIRST + LISTEN_FD_MAX && count; fd++, count--) {
         struct sockaddr_storage name = {0};
         socklen_t size = sizeof(name);
 
