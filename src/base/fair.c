@@ -380,6 +380,12 @@ struct job *fair_pop(struct fair *fair)
     return job;
 }
 
+bool fair_next_is_new(const struct fair *fair)
+{
+    object_check(fair, FAIR_MAGIC);
+    return fair->heap_count && fair->heap[1]->running == 0;
+}
+
 void fair_done(struct fair *fair, uint64_t id, int64_t taken_for_us, int64_t cost_us)
 {
     struct caller *caller = find_caller(fair, id);

@@ -26,6 +26,8 @@ void fair_free(struct fair *fair); /* empty; NULL is fine */
 unsigned fair_count(const struct fair *fair);
 void fair_push(struct fair *fair, struct job *job); /* fewer than job_max are there */
 struct job *fair_pop(struct fair *fair);            /* NULL: there is none */
+/* The next job is of a caller of whom none runs. */
+bool fair_next_is_new(const struct fair *fair);
 /* A job that was popped has ended, and took so long: what it was taken for (job.cost_us) is put
  * right. */
 void fair_done(struct fair *fair, uint64_t caller, int64_t taken_for_us, int64_t cost_us);

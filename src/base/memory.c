@@ -84,3 +84,12 @@ void mem_trim(void)
     malloc_trim(0);
 #endif
 }
+
+size_t mem_loose_size(void)
+{
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    return mallinfo2().fordblks;
+#else
+    return 0;
+#endif
+}

@@ -22,6 +22,8 @@ char *mem_strndup(const char *text, size_t size); /* adds the terminator */
 /* Gives freed memory back to the system, as far as whole pages are free: worth it after something
  * large. Other threads that allocate wait some milliseconds. */
 void mem_trim(void);
+/* Bytes that were freed and not given back to the system; 0 where nobody can tell. */
+size_t mem_loose_size(void);
 
 /* Zeroed memory of its own pages, each of them resident once it was written to. */
 void *mem_map(size_t size);

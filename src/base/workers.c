@@ -66,15 +66,22 @@ void workers_limit_running(struct workers *workers, unsigned running_max)
     workers->running_max = running_max;
 }
 
-/* Under the lock. */
+/* Under the lock. Who has nothing running does not wait until others have done, up to twice as
+ * many: theirs may take long. */
 static bool may_take(const struct workers *workers)
 {
-    return fair_count(workers->queue) > 0 && workers->running_count < workers->running_max;
+    if (!fair_count(workers->queue))
+        return false;
+    return workers->running_count < workers->running_max ||
+           (workers->running_max < workers->thread_max &&
+            workers->running_count < 2 * workers->running_max && fair_next_is_new(workers->queue));
 }
 
 static void wake_next(struct workers *workers)
 {
-    if (may_take(workers) && workers->idle_count)
+    if (!may_take(workers))
+        return;
+    if (workers->idle_count || (workers->running_max < workers->thread_max && add_thread(workers)))
         condition_signal(&workers->work);
 }
 
@@ -170,8 +177,6 @@ void worker_waits(void)
     pthread_mutex_lock(&workers->lock);
     assert(workers->running_count > 0);
     workers->running_count--;
-    if (may_take(workers) && !workers->idle_count)
-        (void)add_thread(workers);
     wake_next(workers);
     pthread_mutex_unlock(&workers->lock);
 }
@@ -245,7 +250,7 @@ int workers_submit(struct workers *workers, struct job *job)
         job->is_queued = true;
         fair_push(workers->queue, job);
         assert(workers->thread_count > 0); /* somebody will take it */
-        if (fair_count(workers->queue) == 1)
+        if (fair_count(workers->queue) == 1 || workers->running_count >= workers->running_max)
             wake_next(workers);
     }
     pthread_mutex_unlock(&workers->lock);

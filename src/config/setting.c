@@ -57,6 +57,19 @@ const struct setting setting_table[SETTING_COUNT] = {
                               .kind = SETTING_DURATION,
                               .max = 10LL * MINUTE_US,
                               .help = "How long calls in flight may go on after SIGTERM."},
+    [SETTING_SERVER_DRAIN_PAUSE] =
+        {.name = "server.drain_pause",
+         .default_text = "0s",
+         .kind = SETTING_DURATION,
+         .max = 10LL * MINUTE_US,
+         .help = "How long a process that was asked to stop goes on serving as before, while "
+                 "/readyz says that it is not ready: until balancers have looked."},
+    [SETTING_SERVER_REUSE_PORT] =
+        {.name = "server.reuse_port",
+         .default_text = "false",
+         .kind = SETTING_BOOL,
+         .help = "Several processes of one user may listen on server.listen, so that the next one "
+                 "is started before this one is stopped. A second one by mistake is not noticed."},
     [SETTING_SERVER_PROXIES] =
         {.name = "server.proxies",
          .default_text = "",

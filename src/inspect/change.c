@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "base/workers.h"
 #include "codec/moment.h"
 #include "documents/composer.h"
 #include "inspect/bounds.h"
@@ -533,7 +534,9 @@ static int look_again(const struct inspect *inspect, struct change *change, enum
 
         if (left_us <= 0 || (is_cancelled && is_cancelled(arg)))
             break;
+        worker_waits(); /* others may compute */
         clock_sleep(inspect->clock, left_us < ms * MS_US ? left_us : ms * MS_US);
+        worker_goes_on();
         rc = look_once(inspect, change, arena, progress, err);
         arena_rewind(arena, mark); /* the progress has no memory of its own */
         ms = ms * 3 / 2 > FRESHNESS_PAUSE_MS_MAX ? FRESHNESS_PAUSE_MS_MAX : ms * 3 / 2;

@@ -72,6 +72,8 @@ enum {
     NET_FLOOD_BUDGET = 2000,          /* HTTP/2 frames that cost us and bring nothing ... */
     NET_FLOOD_REFILL_PER_S = 100,     /* ... and how fast the budget comes back */
     NET_RETRY_AFTER_S = 1,            /* told to clients that came while all are busy */
+    NET_LOOSE_SIZE_MAX = 64 << 20,    /* freed memory that is kept for the next burst ... */
+    NET_LOOSE_LOOK_MS = 10 * 1000,    /* ... what is more goes back to the system, so often */
     NET_TURN_MS_MAX = 5 * 1000,       /* of a reactor; usually below one. Then it is called stuck */
 
     /* ---- services and client ---- */

@@ -71,8 +71,7 @@ static void adopt(struct errand *task)
     else
         connection->handshaken = true;
     connection->events = EPOLLIN | EPOLLRDHUP;
-    if ((loop->draining && !connection->is_operator) ||
-        reactor_add(&loop->reactor, &connection->watch, connection->events, NULL)) {
+    if (reactor_add(&loop->reactor, &connection->watch, connection->events, NULL)) {
         connection->events = 0;
         connection_close(connection);
         return;
@@ -82,6 +81,14 @@ static void adopt(struct errand *task)
     /* A handshake, and a first byte, have a head's time from the first moment. */
     connection->waiting_us = loop->reactor.now_us;
     connection_hurry(connection);
+    if (loop->draining && !connection->is_operator)
+        connection_await(connection);
+}
+
+void connection_await(struct connection *connection)
+{
+    timer_set(&connection->loop->reactor, &connection->timer,
+              connection->loop->reactor.now_us + LINGER_DRAINING_US);
 }
 
 void connection_close(struct connection *connection)
@@ -289,7 +296,11 @@ static void use_protocol(struct connection *connection, const struct protocol_op
     assert(!connection->protocol);
     connection->protocol = protocol;
     protocol->open(connection);
-    if (connection->loop->draining && !connection->is_operator)
+    if (connection->is_operator)
+        return;
+    if (connection->loop->leaving)
+        protocol->leave(connection);
+    if (connection->loop->draining)
         protocol->drain(connection);
 }
 
@@ -487,6 +498,7 @@ static void connection_tick(struct timer *timer)
 
     object_check(connection, CONNECTION_MAGIC);
     if (connection->linger_us ||
+        (connection->loop->draining && !connection->protocol && !connection->is_operator) ||
         (connection->blocked_us && now - connection->blocked_us > limits->stall_timeout_us)) {
         connection_close(connection);
         return;

@@ -32,6 +32,8 @@ struct protocol_ops {
     bool (*input)(struct connection *connection, struct bytes bytes);
     /* Appends what is to be sent, some NET_WRITE_SIZE at most; false as in input. */
     bool (*fill)(struct connection *connection, struct buf *out);
+    /* The server will end soon: the client is told with the next answer, and goes on until then. */
+    void (*leave)(struct connection *connection);
     void (*drain)(struct connection *connection); /* finish what is begun, take nothing new */
     void (*timeout)(struct connection *connection, const char *why); /* tell, then close */
 
@@ -93,7 +95,8 @@ void connection_close(struct connection *connection); /* now; freed at the end o
 
 void connection_mark(struct connection *connection);   /* something is to be written */
 void connection_resume(struct connection *connection); /* reads again, kept input first */
-void connection_hurry(struct connection *connection);  /* the timer looks within a second */
+void connection_await(struct connection *connection); /* draining: a moment for its first request */
+void connection_hurry(struct connection *connection); /* the timer looks within a second */
 
 void loop_write_out(struct reactor *reactor); /* writes what the turn has gathered */
 

@@ -36,6 +36,7 @@ struct http1 {
     bool keep_alive;
     bool say_continue; /* the client waits for "100 Continue" */
     bool head_sent;
+    bool leaving;
     bool draining;
     bool served; /* a request has come before: the peer does speak HTTP */
     size_t trailer_size;
@@ -413,7 +414,7 @@ static bool http1_fill(struct connection *connection, struct buf *out)
     if (!call || !call->replied)
         return !(http1->draining && !call);
     if (!http1->head_sent) {
-        if (!call->body_done || http1->draining ||
+        if (!call->body_done || http1->draining || http1->leaving ||
             (call->reply.streaming && http1->parser.http_minor == 0))
             http1->keep_alive = false; /* the rest of a refused body is not waited for */
         put_head(http1, out);
@@ -449,6 +450,13 @@ static void http1_reset(struct call *call)
     connection_close(call->connection);
 }
 
+static void http1_leave(struct connection *connection)
+{
+    struct http1 *http1 = connection->state;
+
+    http1->leaving = true;
+}
+
 static void http1_drain(struct connection *connection)
 {
     struct http1 *http1 = connection->state;
@@ -473,6 +481,7 @@ const struct protocol_ops http1_ops = {
     .close = http1_close,
     .input = http1_input,
     .fill = http1_fill,
+    .leave = http1_leave,
     .drain = http1_drain,
     .timeout = http1_timeout,
     .respond = http1_respond,

@@ -441,6 +441,14 @@ static void http2_reset(struct call *call)
     connection_mark(call->connection);
 }
 
+static void http2_leave(struct connection *connection)
+{
+    struct http2 *http2 = connection->state;
+
+    nghttp2_submit_shutdown_notice(http2->session);
+    connection_mark(connection);
+}
+
 static void http2_drain(struct connection *connection)
 {
     struct http2 *http2 = connection->state;
@@ -467,6 +475,7 @@ const struct protocol_ops http2_ops = {
     .close = http2_close,
     .input = http2_input,
     .fill = http2_fill,
+    .leave = http2_leave,
     .drain = http2_drain,
     .timeout = http2_timeout,
     .respond = http2_respond,

@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -17,10 +18,12 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/object.h"
+#include "base/text.h"
 #include "net/server/admit.h"
 #include "net/server/connection.h"
 #include "net/server/server_parts.h"
 
+enum { LISTEN_FD_FIRST = 3, LISTEN_FD_MAX = 64 }; /* as systemd gives them */
 enum { BACKLOG = 4096, ACCEPT_COUNT_MAX = 64, HOST_SIZE = 256, REST_US = SECOND_US / 10 };
 
 static const char full[] =
@@ -110,13 +113,13 @@ static struct loop *choose_loop(const struct listener *listener, unsigned *total
     return chosen;
 }
 
-static void listener_ready(struct watch *watch, uint32_t events)
+static void accept_some(struct listener *listener, int count)
 {
-    struct listener *listener = (struct listener *)watch;
+    const struct watch *watch = &listener->watch;
     struct server *server = listener->server;
     int one = 1;
 
-    for (int i = 0; i < ACCEPT_COUNT_MAX; i++) {
+    for (int i = 0; i < count; i++) {
         struct sockaddr_storage name = {0};
         socklen_t name_size = sizeof(name);
         int fd =
@@ -141,6 +144,16 @@ static void listener_ready(struct watch *watch, uint32_t events)
     }
 }
 
+static void listener_ready(struct watch *watch, uint32_t events)
+{
+    accept_some((struct listener *)watch, ACCEPT_COUNT_MAX);
+}
+
+void listener_empty(struct listener *listener)
+{
+    accept_some(listener, BACKLOG);
+}
+
 /* "host:port" or "[host]:port" into its parts. */
 static int split(const char *address, char host[HOST_SIZE], char port[8], struct err *err)
 {
@@ -159,26 +172,65 @@ static int split(const char *address, char host[HOST_SIZE], char port[8], struct
     return 0;
 }
 
+static in_port_t port_of(const struct sockaddr_storage *name)
+{
+    return name->ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)name)->sin6_port
+                                       : ((const struct sockaddr_in *)name)->sin_port;
+}
+
+/* A socket of this address that whoever started the process has opened for it, as systemd does
+ * (LISTEN_FDS, LISTEN_PID): clients wait in it while one process ends and the next begins. */
+static int inherited(const struct addrinfo *wanted)
+{
+    const char *owner_text = getenv("LISTEN_PID");
+    const char *count_text = getenv("LISTEN_FDS");
+    struct sockaddr_storage want = {0};
+    uint64_t owner = 0;
+    uint64_t count = 0;
+
+    if (!owner_text || !count_text || !text_to_u64(bytes_of(owner_text), &owner) ||
+        !text_to_u64(bytes_of(count_text), &count) || owner != (uint64_t)getpid())
+        return -1;
+    memcpy(&want, wanted->ai_addr, wanted->ai_addrlen);
+    for (int fd = LISTEN_FD_FIRST; fd < LISTEN_FD_FIRST + LISTEN_FD_MAX && count; fd++, count--) {
+        struct sockaddr_storage name = {0};
+        socklen_t size = sizeof(name);
+
+        if (getsockname(fd, (struct sockaddr *)&name, &size) || name.ss_family != want.ss_family ||
+            port_of(&name) != port_of(&want))
+            continue;
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+        return fd;
+    }
+    return -1;
+}
+
 static int bind_first(struct listener *listener, const struct addrinfo *found, const char *address,
                       struct err *err)
 {
     struct sockaddr_storage name;
     socklen_t size = sizeof(name);
     int one = 1;
-    int fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int fd = inherited(found);
+    bool is_new = fd < 0;
 
+    if (is_new)
+        fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return err_errno(err, "cannot make a socket for %s", address);
     listener->watch.fd = fd;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-    if (bind(fd, found->ai_addr, found->ai_addrlen) || listen(fd, BACKLOG))
+    if (is_new && listener->is_shared)
+        setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one));
+    if ((is_new && bind(fd, found->ai_addr, found->ai_addrlen)) ||
+        (!listener->is_shared && listen(fd, BACKLOG)))
         return errno == EADDRINUSE
                    ? err_set(err, ERR_EXISTS, "cannot listen on %s: %s", address, strerror(errno))
                    : err_errno(err, "cannot listen on %s", address);
     if (getsockname(fd, (struct sockaddr *)&name, &size))
         return err_errno(err, "cannot ask for the port of %s", address);
-    listener->port = ntohs(name.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&name)->sin6_port
-                                                      : ((struct sockaddr_in *)&name)->sin_port);
+    listener->port = ntohs(port_of(&name));
     return 0;
 }
 
@@ -217,6 +269,8 @@ int listener_open(struct listener *listener, struct server *server, const char *
 
 int listener_watch(struct listener *listener, struct err *err)
 {
+    if (listener->is_shared && listen(listener->watch.fd, BACKLOG))
+        return err_errno(err, "cannot listen on port %u", listener->port);
     return reactor_add(&listener->loop->reactor, &listener->watch, EPOLLIN, err);
 }
 

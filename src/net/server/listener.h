@@ -14,6 +14,7 @@ struct server;
 int listener_open(struct listener *listener, struct server *server, const char *address,
                   bool is_operator, struct err *err);
 int listener_watch(struct listener *listener, struct err *err);
+void listener_empty(struct listener *listener); /* takes all who wait, on its loop */
 void listener_close(struct listener *listener); /* on its loop, or while that does not run */
 
 #endif

@@ -24,7 +24,7 @@
 #include "net/server/listener.h"
 #include "net/server/server_parts.h"
 
-enum { DRAIN_POLL_MS = 5, CANCEL_WAIT_MS = 1000 };
+enum { DRAIN_POLL_MS = 5, CANCEL_WAIT_MS = 1000, LEAVE_MS = 400 };
 
 struct bytes loop_date(struct loop *loop)
 {
@@ -109,6 +109,7 @@ static struct server_limits choose_limits(const struct server_options *options)
         .idle_timeout_us = timeout_us(options->idle_timeout_ms, NET_IDLE_TIMEOUT_MS),
         .stall_timeout_us = timeout_us(options->stall_timeout_ms, NET_STALL_TIMEOUT_MS),
         .turn_ms_max = options->turn_ms_max ? options->turn_ms_max : NET_TURN_MS_MAX,
+        .drain_pause_us = (int64_t)options->drain_pause_ms * MS_US,
         .anonymous_stream_us = timeout_us(options->anonymous_stream_ms, NET_ANONYMOUS_STREAM_MS),
     };
 }
@@ -143,6 +144,7 @@ int server_new(const struct server_options *options, struct server **result, str
     server->authenticator = options->authenticator;
     server->tls_operators = options->tls_operators;
     server->listener.watch.fd = server->operator_listener.watch.fd = -1;
+    server->listener.is_shared = options->reuse_port;
     pthread_mutex_init(&server->unready_lock, NULL);
     make_metrics(&server->metrics);
     server->health = health_new(server->clock);
@@ -409,14 +411,26 @@ bool server_unready(struct server *server, char *why, size_t size)
 
 /* --- drain --- */
 
+static void leave_loop(struct errand *task)
+{
+    struct loop *loop = container_of(task, struct loop, leave_task);
+
+    loop->leaving = true;
+    for (struct connection *each = loop->connections; each; each = each->next)
+        if (!each->is_operator && each->protocol)
+            each->protocol->leave(each);
+}
+
 static void drain_loop(struct errand *task)
 {
     struct loop *loop = container_of(task, struct loop, drain_task);
     struct connection *connection = loop->connections;
 
     loop->draining = true;
-    if (loop == &loop->server->loops[0])
+    if (loop == &loop->server->loops[0]) {
+        listener_empty(&loop->server->listener); /* whom the system has let in is answered */
         listener_close(&loop->server->listener);
+    }
     while (connection) {
         struct connection *next = connection->next;
 
@@ -425,7 +439,7 @@ static void drain_loop(struct errand *task)
         else if (connection->protocol)
             connection->protocol->drain(connection);
         else
-            connection_close(connection);
+            connection_await(connection);
         connection = next;
     }
 }
@@ -464,12 +478,24 @@ static void wait_quiet(struct server *server, int64_t timeout_ms)
         clock_sleep(server->clock, DRAIN_POLL_MS * MS_US);
 }
 
+static void leave(struct server *server)
+{
+    clock_sleep(server->clock, server->limits.drain_pause_us);
+    for (unsigned i = 0; i < server->loop_count; i++) {
+        server->loops[i].leave_task.run = leave_loop;
+        reactor_post(&server->loops[i].reactor, &server->loops[i].leave_task);
+    }
+    wait_quiet(server, LEAVE_MS);
+}
+
 void server_drain(struct server *server, int64_t timeout_ms)
 {
     object_check(server, SERVER_MAGIC);
     if (!server->started || atomic_exchange(&server->draining, true))
         return;
     health_drain(server->health);
+    if (timeout_ms)
+        leave(server);
     for (unsigned i = 0; i < server->loop_count; i++) {
         server->loops[i].drain_task.run = drain_loop;
         reactor_post(&server->loops[i].reactor, &server->loops[i].drain_task);

@@ -42,6 +42,8 @@ struct server_options {
     unsigned seller_rate;
     unsigned address_rate;
     unsigned address_connection_max; /* 0: no limit */
+    bool reuse_port;                 /* the next process may listen beside this one */
+    unsigned drain_pause_ms;         /* between being not ready and the last calls; 0: none */
     const char *proxies;             /* addresses whose X-Forwarded-For is believed; NULL: none */
     const struct clock *clock;       /* NULL: the system's; borrowed */
     struct authenticator *authenticator; /* NULL: every call is anonymous and allowed */
@@ -77,7 +79,9 @@ void server_set_unready(struct server *server, const char *why);
  * serving: /readyz stays at 200 and tells of it. */
 void server_set_lack(struct server *server, const char *lack, bool is_serving);
 
-/* No new connections, GOAWAY, finish what is in flight for at most timeout_ms, then close. */
+/* Not ready; after a pause clients are told to go elsewhere, and served until they do, for a
+ * moment; then no new connections, GOAWAY, finish what is in flight for at most timeout_ms, then
+ * close. */
 void server_drain(struct server *server, int64_t timeout_ms);
 
 #endif

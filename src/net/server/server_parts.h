@@ -55,6 +55,7 @@ struct loop {
     uint64_t request_count;
     char date_text[30]; /* of the last answer, as HTTP writes it ... */
     int64_t date_s;     /* ... and its second */
+    struct errand leave_task;
     struct errand drain_task;
     struct errand cancel_task;
     struct errand roomy_task;
@@ -62,6 +63,7 @@ struct loop {
     struct errand vote_task; /* unsent.c: who is the worst here ... */
     struct errand shed_task; /* ... and it is the worst of all: close it */
     _Atomic uint64_t vote;
+    bool leaving;
     bool draining;
 };
 
@@ -72,6 +74,7 @@ struct listener {
     struct server *server;
     struct loop *loop; /* borrowed: the one that accepts */
     bool is_operator;  /* /livez /readyz /metrics */
+    bool is_shared;    /* with other processes: it listens when it serves */
     int spare_fd;      /* given up for a moment to refuse a client when there are no more */
     struct timer rested;
     unsigned port;
@@ -98,6 +101,7 @@ struct server_limits {
     int64_t stall_timeout_us;
     unsigned turn_ms_max;
     int64_t anonymous_stream_us;
+    int64_t drain_pause_us;
 };
 
 enum { SERVER_MAGIC = OBJECT_MAGIC('s', 'e', 'r', 'v') };

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "base/task.h"
+#include "net/bounds.h"
 
 enum {
     LOOK_COUNT = 5,         /* of one limit */
@@ -110,14 +111,28 @@ static void look(struct watchdog *self)
     buf_release(&trouble);
 }
 
+/* After a burst: the C library keeps what was freed, some of it for ever. */
+static void trim(const struct watchdog *self, int64_t *trimmed_us)
+{
+    int64_t now_us = clock_mono_us(self->task.clock);
+
+    if (now_us - *trimmed_us < NET_LOOSE_LOOK_MS * (int64_t)MS_US)
+        return;
+    *trimmed_us = now_us;
+    if (mem_loose_size() > NET_LOOSE_SIZE_MAX)
+        mem_trim();
+}
+
 static void look_for_ever(struct task *task, void *arg)
 {
     struct watchdog *self = arg;
+    int64_t trimmed_us = clock_mono_us(self->task.clock);
 
     object_check(self, WATCHDOG_MAGIC);
     while (task_pause(task, (int64_t)self->options.limit_ms * MS_US / LOOK_COUNT)) {
         task_says(task, "looking at the reactors");
         look(self);
+        trim(self, &trimmed_us);
     }
 }
 

@@ -220,6 +220,8 @@ static int start_server(struct process *process, struct err *err)
         .address_rate = (unsigned)config_number(config, SETTING_LIMITS_ADDRESS_RATE),
         .address_connection_max =
             (unsigned)config_number(config, SETTING_LIMITS_ADDRESS_CONNECTIONS),
+        .reuse_port = config_number(config, SETTING_SERVER_REUSE_PORT),
+        .drain_pause_ms = (unsigned)(config_number(config, SETTING_SERVER_DRAIN_PAUSE) / MS_US),
         .proxies = config_text(config, SETTING_SERVER_PROXIES),
         .cors_origins = config_text(config, SETTING_SERVER_CORS_ORIGINS),
         .clock = process->clock,

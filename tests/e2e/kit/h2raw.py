@@ -241,6 +241,7 @@ class Connection:
         self.peer = {}
         self.scheme = "https" if tls else "http"
         self.replenish = True
+        self.goaway = False    # it was told to go elsewhere
         if hello:
             self.send(PREFACE + settings(*pairs))
             while True:
@@ -356,6 +357,7 @@ class Connection:
                 return reply
             if got.kind == GOAWAY:
                 reply.goaway = got.code
+                self.goaway = True
                 continue
             if got.stream != stream:
                 continue

@@ -6,7 +6,8 @@
  *           [--workers N] [--port N] [--connections N] [--head-timeout-ms N] [--body-grace-ms N]
  *           [--idle-timeout-ms N] [--stall-timeout-ms N] [--turn-ms-max N]
  *           [--anonymous-stream-ms N] [--key-rate N] [--seller-rate N] [--address-rate N]
- *           [--address-connections N] [--proxies ADDRESSES] [--cors ORIGINS]
+ *           [--address-connections N] [--proxies ADDRESSES] [--cors ORIGINS] [--reuse-port]
+ *           [--drain-pause-ms N]
  *
  * Prints {"port":…,"operator_port":…,"pid":…} as one line when it listens, and serves until
  * SIGTERM, then drains for 10 s at most. With --auth the keys are "Bearer good" (scope "echo"),
@@ -236,6 +237,7 @@ static bool read_number(const char *flag, const char *text, struct server_option
         {"--key-rate", &options->key_rate},
         {"--seller-rate", &options->seller_rate},
         {"--address-rate", &options->address_rate},
+        {"--drain-pause-ms", &options->drain_pause_ms},
         {"--address-connections", &options->address_connection_max},
     };
 
@@ -262,6 +264,8 @@ static void read_options(char **args, struct server_options *options, char *addr
             options->cors_origins = *++at;
         } else if (strcmp(*at, "--client-required") == 0) {
             options->tls_client_required = true;
+        } else if (strcmp(*at, "--reuse-port") == 0) {
+            options->reuse_port = true;
         } else if (strcmp(*at, "--proxies") == 0 && at[1]) {
             options->proxies = *++at;
         } else if (strcmp(*at, "--port") == 0) {

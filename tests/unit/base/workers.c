@@ -106,12 +106,110 @@ static void those_that_wait_are_taken_together(void **state)
     assert_true(atomic_load(&lists) < JOB_COUNT / 4);
 }
 
+enum { LIMIT = 2, OTHER = 7 };
+
+/* Two run at once; one of a caller who has none running is the third; who waits makes room. */
+static void a_limited_pool_runs_few(void **state)
+{
+    struct workers *workers = workers_new("test", 8, JOB_COUNT, NULL, clock_system());
+    struct timespec pause = {.tv_nsec = 1000 * 1000};
+    static struct job jobs[10];
+
+    workers_limit_running(workers, LIMIT);
+    atomic_store(&done, 0);
+    atomic_store(&most, 0);
+    pthread_mutex_lock(&gate);
+    for (int i = 0; i < 9; i++) {
+        jobs[i].run = pass_gate;
+        assert_int_equal(workers_submit(workers, &jobs[i]), 0);
+    }
+    for (int i = 0; i < PATIENCE_MS && atomic_load(&running) < LIMIT; i++)
+        nanosleep(&pause, NULL);
+    jobs[9] = (struct job){.run = pass_gate, .caller = OTHER};
+    assert_int_equal(workers_submit(workers, &jobs[9]), 0);
+    for (int i = 0; i < PATIENCE_MS && atomic_load(&running) < LIMIT + 1; i++)
+        nanosleep(&pause, NULL);
+    assert_int_equal(atomic_load(&most), LIMIT + 1);
+    pthread_mutex_unlock(&gate);
+    workers_free(workers);
+    assert_int_equal(atomic_load(&done), 10);
+    assert_int_equal(atomic_load(&most), LIMIT + 1);
+}
+
+static void wait_at_gate(struct job *job)
+{
+    worker_waits();
+    pass_gate(job);
+    worker_goes_on();
+}
+
+static void who_waits_makes_room(void **state)
+{
+    struct workers *workers = workers_new("test", 8, JOB_COUNT, NULL, clock_system());
+    struct timespec pause = {.tv_nsec = 1000 * 1000};
+    static struct job jobs[6];
+
+    workers_limit_running(workers, LIMIT);
+    atomic_store(&done, 0);
+    pthread_mutex_lock(&gate);
+    for (int i = 0; i < 6; i++) {
+        jobs[i].run = wait_at_gate;
+        assert_int_equal(workers_submit(workers, &jobs[i]), 0);
+    }
+    for (int i = 0; i < PATIENCE_MS && atomic_load(&running) < 6; i++)
+        nanosleep(&pause, NULL);
+    assert_int_equal(atomic_load(&running), 6);
+    pthread_mutex_unlock(&gate);
+    workers_free(workers);
+    assert_int_equal(atomic_load(&done), 6);
+}
+
+static _Atomic int given_back;
+
+static void give_back(struct job *job)
+{
+    atomic_fetch_add(&given_back, 1);
+}
+
+/* A full queue takes a job of a caller who has less in it, at the expense of the one who has most;
+ * one that would be late is not taken. */
+static void the_greediest_makes_room(void **state)
+{
+    struct workers *workers = workers_new("test", 1, QUEUE_MAX, NULL, clock_system());
+    struct timespec pause = {.tv_nsec = 1000 * 1000};
+    static struct job jobs[QUEUE_MAX + 4];
+
+    atomic_store(&done, 0);
+    atomic_store(&running, 0);
+    atomic_store(&given_back, 0);
+    pthread_mutex_lock(&gate);
+    for (int i = 0; i < QUEUE_MAX + 4; i++)
+        jobs[i] = (struct job){.run = pass_gate, .dropped = give_back, .caller = 1};
+    assert_int_equal(workers_submit(workers, &jobs[0]), 0);
+    for (int i = 0; i < PATIENCE_MS && !atomic_load(&running); i++)
+        nanosleep(&pause, NULL);
+    for (int i = 1; i <= QUEUE_MAX; i++)
+        assert_int_equal(workers_submit(workers, &jobs[i]), 0);
+    assert_int_equal(workers_submit(workers, &jobs[QUEUE_MAX + 1]), ERR_LIMIT);
+    jobs[QUEUE_MAX + 2].caller = OTHER;
+    assert_int_equal(workers_submit(workers, &jobs[QUEUE_MAX + 2]), 0);
+    assert_int_equal(atomic_load(&given_back), 1);
+    jobs[QUEUE_MAX + 3].due_us = clock_mono_us(clock_system());
+    assert_int_equal(workers_submit(workers, &jobs[QUEUE_MAX + 3]), ERR_TIMEOUT);
+    pthread_mutex_unlock(&gate);
+    workers_free(workers);
+    assert_int_equal(atomic_load(&done), QUEUE_MAX + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_pool_refuses),
         cmocka_unit_test(every_job_taken_is_run),
         cmocka_unit_test(those_that_wait_are_taken_together),
+        cmocka_unit_test(a_limited_pool_runs_few),
+        cmocka_unit_test(who_waits_makes_room),
+        cmocka_unit_test(the_greediest_makes_room),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
