@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operator's console in headless Chromium: the pipeline moves, a parked offer is replayed, one
-change is traced. With TORG_SCREENSHOTS=DIR the pictures of docs/screens are written there.
+change is traced, and the auditor has seen all equal. With TORG_SCREENSHOTS=DIR the pictures of
+docs/screens are written there.
 """
 import json
 import os
@@ -30,7 +31,7 @@ class Works(Place):
         tap.wait_until(lambda: "lagCount" in self.call(*lists)[1]["stages"][3], what="its export")
         tap.equal(self.stop(), 0)
         self.apply({**CATALOG, "categories": [CATALOG["categories"][1]]})
-        return self.start()
+        return self.start("up", "--auditor.pause=500ms")
 
     def apply(self, catalog):
         self.write("catalog.json", json.dumps(catalog))
@@ -147,6 +148,13 @@ def traces(page, offer):
     tap.equal(page.js("document.querySelectorAll('.step').length") >= 6, True)
 
 
+def shows_the_audit(page):
+    page.wait("/^equal Everything was equal at /.test(document.querySelector('#audit-equal')?.innerText)",
+              "when everything was equal")
+    tap.contains(page.text("#audit-body"), "0 differences")
+    tap.contains(page.text("#audit-body"), "Nothing has differed.")
+
+
 @tap.test
 def an_operator_sees_it_move_replays_and_traces():
     with Browser() as browser, Works() as works:
@@ -157,6 +165,7 @@ def an_operator_sees_it_move_replays_and_traces():
         tap.equal(page.js("location.hash"), "")
         moves(page, works)
         replays(page, works)
+        shows_the_audit(page)
         traces(page, works.parked)
         fits(page)
         tap.equal(page.nameless(), [])

@@ -19,7 +19,7 @@ import time
 sys.dont_write_bytecode = True
 from kit import chain  # noqa: E402
 from kit import tap  # noqa: E402
-from kit.binary import Database, Place  # noqa: E402
+from kit.binary import Database, Place, open_sqlite  # noqa: E402
 
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 SHARDS = 3
@@ -32,8 +32,8 @@ FILL = "слово " * 100          # a file of the topic ends at 64 KB, so that
 class Single:
     """torg up with documents of a client, all of them large."""
 
-    def __init__(self, place):
-        self.place, self.version, self.key = place, 0, None
+    def __init__(self, place, count=120):
+        self.place, self.count, self.version, self.key = place, count, 0, None
 
     def start(self):
         self.place.start("up", f"--registry.shards={SHARDS}", "--searcher.checkpoint=500ms", *BOUNDED)
@@ -49,7 +49,7 @@ class Single:
         status, answer = self.place.call("DocumentService/PutDocuments", {"documents": [
             {"pk": f"d{number}", "version": self.version, "fields": [
                 {"name": "title", "text": f"велосипед {FILL}{self.version}"},
-                {"name": "version", "integer": self.version}]} for number in range(120)]}, self.key)
+                {"name": "version", "integer": self.version}]} for number in range(self.count)]}, self.key)
         tap.equal(status, 200, answer)
         token = answer["verdicts"][-1]["token"]
         tap.wait_until(lambda: chain.is_searchable(self.call, "default", token), what="the change")
@@ -67,7 +67,7 @@ class Single:
         shutil.rmtree(self.place.data / "index" / "default" / "1" / str(shard))
 
     def check(self):
-        wanted = {f"d{number}": self.version for number in range(120)}
+        wanted = {f"d{number}": self.version for number in range(self.count)}
         tap.wait_until(lambda: chain.matches(self.whole, "default", wanted), what="all documents")
         status, answer = self.call("EpochService/GetEpochs", {"client": "default"})
         tap.equal((status, [epoch["epoch"] for epoch in answer["epochs"]]), (200, ["1"]))
@@ -122,6 +122,66 @@ def a_topic_without_its_beginning_is_poured_again():
         at.start()
         at.check()
         tap.contains(place.log(), "the topic has lost ")       # what a new shard needs, or a pour's mark
+        tap.equal(place.stop(), 0, place.log()[-2000:])
+
+
+def records(at):
+    """Of all shards, by what their topics have from the first to the end."""
+    status, told = at.call("SearcherService/GetFreshness", {})
+    tap.equal(status, 200, told)
+    return sum(int(each.get("offset", 0)) - at.first(each.get("shard", 0)) for each in told["shards"])
+
+
+@tap.test
+def topics_stay_short_over_many_changes():
+    """Of a million changes of 1000 documents in `./dev test long`. Owners look at their topics every 5 s."""
+    changes = tap.count(2000, 1000000, "TORG_CHANGES")
+    with Place() as place:
+        at = Single(place, 120 if changes < 100000 else 1000)
+        at.start()
+        largest = 0
+
+        def has_let_go():
+            nonlocal largest
+            at.change()
+            left = records(at)
+            largest = max(largest, left)
+            return at.version * at.count >= changes and 2 * left < at.version * at.count
+
+        tap.wait_until(has_let_go, 100 * tap.PATIENCE_S, what="topics that are half as long as what was sent")
+        tap.comment(f"{at.version * at.count} changes of {at.count} documents: {records(at)} records are left, "
+                    f"{largest} at the most")
+        if changes >= 100000:
+            tap.equal(largest < changes // 5, True, f"{largest} records")
+        at.check()
+        tap.equal(place.stop(), 0, place.log()[-2000:])
+
+
+@tap.test
+def a_topic_without_its_end_is_poured_again():
+    with Place() as place:
+        at = Single(place)
+        at.start()
+        at.change()
+        status, told = at.call("SearcherService/GetFreshness", {})
+        tap.equal(status, 200, told)
+        ends = {each.get("shard", 0): int(each["offset"]) for each in told["shards"]}
+
+        def is_seen():
+            with open_sqlite(place.data / "store.sqlite") as base:
+                rows = base.execute("SELECT shard, idx FROM registry_offset WHERE group_id = 'topic/1'").fetchall()
+            return all(dict(rows).get(shard, 0) >= end for shard, end in ends.items())
+
+        tap.wait_until(is_seen, what="the owner to have seen how far the topics go")
+        at.kill()
+        for file in at.files(0):
+            os.truncate(file, file.stat().st_size // 2)
+        at.lose(0)
+        at.start()
+        at.check()
+        tap.contains(place.log(), "the topic ends before what was sent to it")
+        at.change()
+        at.check()
         tap.equal(place.stop(), 0, place.log()[-2000:])
 
 

@@ -3,8 +3,10 @@
 #include "registry/indexing/backfill.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "numerator/numerator.h"
+#include "registry/indexing/queue.h"
 
 static int insert(struct store_tx *tx, const struct client_view *client, int64_t epoch,
                   uint32_t shard, bool is_done, struct err *err)
@@ -181,4 +183,44 @@ int backfill_note_end(struct store_tx *tx, const struct backfill_place *place, i
                    &changed, err);
 
     return rc ? rc : moved(place, changed, err);
+}
+
+/* --- how far topics go --- */
+
+enum { GROUP_SIZE = 32 };
+
+static void name_group(const struct backfill_place *place, char name[GROUP_SIZE])
+{
+    snprintf(name, GROUP_SIZE, "topic/%" PRId64, place->epoch);
+}
+
+int backfill_find_end(struct store_tx *tx, const struct backfill_place *place, int64_t *end,
+                      struct err *err)
+{
+    char group[GROUP_SIZE];
+
+    name_group(place, group);
+    *end = 0;
+    return store_find_integer(tx,
+                              "SELECT idx FROM registry_offset WHERE client_id = $1 AND lane = $2 "
+                              "AND group_id = $3 AND shard = $4",
+                              STORE_WITH(STORE_V_INT(place->client_id), STORE_V_INT(LANE_MAIN),
+                                         STORE_V_STRING(group), STORE_V_INT(place->shard)),
+                              end, err);
+}
+
+int backfill_note_topic(struct store_tx *tx, const struct backfill_place *place, int64_t end,
+                        struct err *err)
+{
+    char group[GROUP_SIZE];
+
+    name_group(place, group);
+    return store_exec(tx,
+                      "INSERT INTO registry_offset (client_id, lane, group_id, shard, idx) "
+                      "VALUES ($1, $2, $3, $4, $5) ON CONFLICT (client_id, lane, group_id, shard) "
+                      "DO UPDATE SET idx = excluded.idx",
+                      STORE_WITH(STORE_V_INT(place->client_id), STORE_V_INT(LANE_MAIN),
+                                 STORE_V_STRING(group), STORE_V_INT(place->shard),
+                                 STORE_V_INT(end)),
+                      NULL, err);
 }

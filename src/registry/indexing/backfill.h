@@ -61,4 +61,11 @@ int backfill_note_end(struct store_tx *tx, const struct backfill_place *place, i
 int backfill_add_late(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,
                       int64_t count, struct err *err);
 
+/* How far the topic of the shard was seen to go; 0: never. A row of registry_offset, of a group
+ * that is named after the epoch. */
+int backfill_find_end(struct store_tx *tx, const struct backfill_place *place, int64_t *end,
+                      struct err *err);
+int backfill_note_topic(struct store_tx *tx, const struct backfill_place *place, int64_t end,
+                        struct err *err);
+
 #endif

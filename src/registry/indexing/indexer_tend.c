@@ -10,9 +10,11 @@
  *   0 … records … BEGIN 1 … documents and changes … END 1 … changes … BEGIN 2 … END 2 …
  *                 └ whole from here on: what lies before may go, after a delay
  *
- * Documents are poured again when the topic does not reach back to that offset (retention took it,
- * somebody cut or made it anew), so that a shard without files can come back; and when it has many
- * more records than there are documents. Nobody asks for it: whoever owns the shard sees it.
+ * Documents are poured again when the topic does not reach back to that offset (retention took it),
+ * so that a shard without files can come back; when it ends before where it was seen to end (a disk
+ * has lost its tail, somebody cut it or made it anew); and when it has many more records than there
+ * are documents. Nobody asks for it: whoever owns the shard sees it. Removals that were lost with a
+ * tail are the auditor's to find.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -33,6 +35,7 @@ struct tending {
     struct backfill_place at;
     char topic[INDEX_TOPIC_SIZE];
     int64_t first, end; /* of the topic */
+    int64_t seen_end;   /* where it was seen to end before */
     struct backfill backfill;
     bool found;
     int64_t live_count;   /* documents, about; counted only when it matters */
@@ -56,6 +59,8 @@ static int look(struct store_tx *tx, void *arg, struct err *err)
                            &tending->backfill, &tending->found, err);
 
     tending->live_count = 0;
+    if (!rc)
+        rc = backfill_find_end(tx, &tending->at, &tending->seen_end, err);
     if (rc || !is_long(tending))
         return rc;
     rc = number_count_read(tx, tending->at.client_id, tending->at.shard, 0, &count, err);
@@ -75,6 +80,8 @@ static const char *find_need(const struct tending *tending)
 {
     const struct backfill *backfill = &tending->backfill;
 
+    if (tending->end < tending->seen_end && (!tending->found || backfill->is_done))
+        return "the topic ends before what was sent to it: it was cut, or made anew";
     if (!backfill->is_whole)
         return backfill->mark_offset >= 0 && has_lost(tending, backfill->mark_offset)
                    ? "the topic has lost the pour's beginning"
@@ -98,6 +105,14 @@ static int check_owner(struct store_tx *tx, const struct tending *tending, struc
     int rc = store_check_fence(tx, indexer->fence, (int64_t)indexer->ticket, err);
 
     return rc ? rc : client_confirm(tx, indexer->client, err);
+}
+
+static int note_topic_tx(struct store_tx *tx, void *arg, struct err *err)
+{
+    const struct tending *tending = arg;
+    int rc = check_owner(tx, tending, err);
+
+    return rc ? rc : backfill_note_topic(tx, &tending->at, tending->end, err);
 }
 
 static int begin_tx(struct store_tx *tx, void *arg, struct err *err)
@@ -238,6 +253,8 @@ static int tend_epoch(struct tending *tending, struct err *err)
     need = find_need(tending);
     if (need)
         rc = begin_again(tending, need, err);
+    if (!rc && tending->end != tending->seen_end)
+        rc = store_write(base->store, note_topic_tx, tending, err);
     if (!rc && !tending->backfill.is_whole)
         rc = go_on(tending, err);
     if (!rc)
