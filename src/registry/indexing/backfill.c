@@ -145,7 +145,8 @@ int backfill_begin_again(struct store_tx *tx, const struct backfill_place *place
         rc = store_exec(tx,
                         "INSERT INTO registry_backfill (client_id, epoch, shard, hash, is_done, "
                         "poured_count, refused_count, late_count, end_idx, pour_no, is_whole) "
-                        "VALUES ($1, $2, $3, $4, 0, 0, 0, 0, 0, 1, 0)",
+                        "VALUES ($1, $2, $3, $4, 0, 0, 0, 0, 0, 1, 0) "
+                        "ON CONFLICT (client_id, epoch, shard) DO NOTHING",
                         STORE_WITH(STORE_V_INT(place->client_id), STORE_V_INT(place->epoch),
                                    STORE_V_INT(place->shard), STORE_V_INT(hash)),
                         &changed, err);
