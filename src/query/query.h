@@ -40,6 +40,8 @@ enum clause_kind {
  * sign between them, but not a comma or semicolon) mean their phrase ("iphone15"), two with a
  * hyphen their whole or their phrase ("wi-fi"); others are as many clauses of the same occur, and
  * count as such for should_min. A number with its unit ("128 гб") is always their whole, one word.
+ * A word and the one behind it that documents also have as one ("flood light": floodlight) are each
+ * itself or that one; a word that none has, but its two halves, is their phrase ("stepladder").
  * EXACT with several words is a phrase of exact forms. Of several words the last one is the PREFIX,
  * the others are WORDs; each that is not a number is FUZZY. A word that analysis drops or an empty
  * text is no clause; a text without clauses but with bytes matches nothing. NOT alone: everything

@@ -179,6 +179,124 @@ static bool is_tied(const struct compiler *compiler, size_t at)
     return token->joint == JOINT_TIGHT;
 }
 
+/* ---- words that others write as one, or as two ---- */
+
+static int count_docs(const struct snapshot *snapshot, termid term, uint64_t *sum, struct err *err)
+{
+    struct buffer_cursor cursor;
+    uint32_t count, i;
+    int rc = 0;
+
+    *sum = 0;
+    for (i = 0; i < snapshot->segment_count && !rc; i++) {
+        rc = postings_count(snapshot->segments[i].segment, term, &count, err);
+        *sum += rc ? 0 : count;
+    }
+    for (i = 0; i < snapshot->buffer_count && !rc; i++) {
+        buffer_cursor_init(&cursor, snapshot->buffers[i].buffer, snapshot->buffers[i].mark, term);
+        while (buffer_cursor_next(&cursor))
+            ++*sum;
+    }
+    return rc;
+}
+
+enum { HALF_SIZE_MIN = 3, JOINED_SIZE_MIN = 6 };
+
+/* Whether the token is one plain word, and nothing but a blank is between it and the next one. */
+static bool is_followed(const struct compiler *compiler, size_t at)
+{
+    const struct token *token = &compiler->tokens[at], *next = token + 1;
+
+    return at + 1 < compiler->token_count && token->kind == TOKEN_WORD &&
+           next->kind == TOKEN_WORD && next->position == token->position + 1 &&
+           next->joint == JOINT_NONE && next->script == token->script &&
+           next->start == token->start + token->size + 1 &&
+           compiler->clause->text.data[next->start - 1] == ' ';
+}
+
+/* The term of both words as one, "flood light": floodlight. False: no document has it. */
+static bool find_joined(const struct compiler *compiler, size_t at, struct lexicon_entry *entry)
+{
+    const struct token *token = &compiler->tokens[at];
+    uint8_t form[TOKEN_SIZE_MAX];
+    size_t size;
+
+    if (!is_followed(compiler, at))
+        return false;
+    size = token[0].form.size + token[1].form.size;
+    if (size > sizeof(form) || size < JOINED_SIZE_MIN)
+        return false;
+    memcpy(form, token[0].form.data, token[0].form.size);
+    memcpy(form + token[0].form.size, token[1].form.data, token[1].form.size);
+    /* "mower red" is no form of "mower", as a stemmer would have it */
+    return lexicon_resolve(compiler->lexicon, compiler->analysis, bytes_make(form, size),
+                           (enum script)token->script, entry) &&
+           lexicon_term(compiler->lexicon, entry->term).size >
+               token[0].form.size + token[1].form.size / 2;
+}
+
+/* The halves of a word that nobody has, "stepladder": step, ladder; those that most have. */
+static int find_halves(const struct compiler *compiler, const struct token *token,
+                       struct lexicon_entry halves[2], bool *found, struct err *err)
+{
+    struct bytes form = token->form;
+    uint64_t best = 0;
+    int rc = 0;
+
+    *found = false;
+    for (size_t cut = HALF_SIZE_MIN; cut + HALF_SIZE_MIN <= form.size && !rc; cut++) {
+        struct lexicon_entry one, two;
+        uint64_t first = 0, second = 0;
+
+        if ((form.data[cut] & 0xC0) == 0x80 ||
+            !lexicon_resolve(compiler->lexicon, compiler->analysis, bytes_make(form.data, cut),
+                             (enum script)token->script, &one) ||
+            !lexicon_resolve(compiler->lexicon, compiler->analysis, bytes_skip(form, cut),
+                             (enum script)token->script, &two))
+            continue;
+        rc = count_docs(compiler->plan->snapshot, one.term, &first, err);
+        if (!rc)
+            rc = count_docs(compiler->plan->snapshot, two.term, &second, err);
+        first = first < second ? first : second;
+        if (rc || first <= best)
+            continue;
+        best = first;
+        *found = true;
+        halves[0] = one;
+        halves[1] = two;
+    }
+    return rc;
+}
+
+/* A word by itself: as it is, as one with its neighbour, or as two. */
+static int add_plain(struct compiler *compiler, size_t at, struct err *err)
+{
+    const struct token *token = &compiler->tokens[at];
+    struct lexicon_entry self, joined[2], halves[2];
+    bool known = lexicon_resolve(compiler->lexicon, compiler->analysis, token->form,
+                                 (enum script)token->script, &self);
+    bool before = at > 0 && find_joined(compiler, at - 1, &joined[0]);
+    bool behind = find_joined(compiler, at, &joined[1]);
+    bool is_two = false;
+    int rc = 0;
+
+    if (!known && !before && !behind && token->form.size >= JOINED_SIZE_MIN)
+        rc = find_halves(compiler, token, halves, &is_two, err);
+    if (!rc)
+        rc = add_leaf(compiler,
+                      before || behind ? LEAF_ANY
+                      : is_two         ? LEAF_PHRASE
+                                       : LEAF_WORD,
+                      err);
+    for (uint32_t i = 0; i < 2 && is_two && !rc; i++)
+        rc = add_slot(compiler, halves[i], true, i, 1, err);
+    if (!rc && !is_two && (known || !(before || behind)))
+        rc = add_slot(compiler, self, known, 0, 1, err);
+    if (!rc && before)
+        rc = add_slot(compiler, joined[0], true, 0, 1, err);
+    return rc || !behind ? rc : add_slot(compiler, joined[1], true, 0, 1, err);
+}
+
 /* The whole of two sizes that begins with this token; 0: none does. */
 static size_t find_sizes(const struct compiler *compiler, size_t from)
 {
@@ -224,7 +342,9 @@ static int add_words(struct compiler *compiler, struct err *err)
         to = from + 1;
         while (to < compiler->token_count && is_tied(compiler, to))
             to++;
-        rc = add_run(compiler, from, to, err);
+        rc = to == from + 1 && compiler->tokens[from].kind == TOKEN_WORD
+                 ? add_plain(compiler, from, err)
+                 : add_run(compiler, from, to, err);
         from = to;
     }
     return rc;
@@ -249,25 +369,6 @@ static int compare_frequent(const void *a, const void *b)
     if (left->doc_count != right->doc_count)
         return left->doc_count > right->doc_count ? -1 : 1;
     return (left->hit.term > right->hit.term) - (left->hit.term < right->hit.term);
-}
-
-static int count_docs(const struct snapshot *snapshot, termid term, uint64_t *sum, struct err *err)
-{
-    struct buffer_cursor cursor;
-    uint32_t count, i;
-    int rc = 0;
-
-    *sum = 0;
-    for (i = 0; i < snapshot->segment_count && !rc; i++) {
-        rc = postings_count(snapshot->segments[i].segment, term, &count, err);
-        *sum += rc ? 0 : count;
-    }
-    for (i = 0; i < snapshot->buffer_count && !rc; i++) {
-        buffer_cursor_init(&cursor, snapshot->buffers[i].buffer, snapshot->buffers[i].mark, term);
-        while (buffer_cursor_next(&cursor))
-            ++*sum;
-    }
-    return rc;
 }
 
 /* Leaves the max terms that most documents have. */

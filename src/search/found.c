@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "catalog/words.h"
 #include "codec/message.h"
 #include "model/offer_fields.h"
 #include "query/value.h"
@@ -51,6 +52,17 @@ static const char *marked(const Torg__V1__Hit *hit, const char *name)
             return hit->highlights[i]->values[0];
     }
     return "";
+}
+
+const char *hit_marked_word(const Torg__V1__Hit *hit, const char *name, struct arena *arena)
+{
+    const char *start = strstr(marked(hit, name), "<b>");
+    const char *end = start ? strstr(start, "</b>") : NULL;
+
+    if (!end)
+        return NULL;
+    start += strlen("<b>");
+    return words_fold_name(bytes_make(start, (size_t)(end - start)), arena);
 }
 
 static Torg__V1__Price *price_of(const Torg__V1__Hit *hit, struct arena *arena)

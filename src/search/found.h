@@ -21,6 +21,9 @@ Torg__V1__FoundOffer *found_offer(const Torg__V1__Hit *hit, const Torg__V1__GeoP
 /* The first value of a field that was shown; "" without. */
 const char *hit_shown(const Torg__V1__Hit *hit, const char *name);
 
+/* The first word of a text that is marked, in lower case; NULL: none is. */
+const char *hit_marked_word(const Torg__V1__Hit *hit, const char *name, struct arena *arena);
+
 Torg__V1__FoundCategory *found_category(const struct category *category, uint64_t count,
                                         enum language language, struct arena *arena);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/metrics.h"
 #include "codec/message.h"
 #include "model/offer_fields.h"
@@ -34,7 +35,8 @@ struct searching {
     const Torg__V1__StageAnswer *rest;  /* behind them; NULL: none on this page */
     struct meaning sent;                /* of the text as it was sent */
     uint64_t sent_whole;                /* of a corrected text: what the one sent finds */
-    bool has_counted;                   /* texts were counted without the filters */
+    bool has_counted;                   /* sent_count is known: of the text as it was sent */
+    uint64_t sent_count;
 };
 
 static void put_time(struct searching *searching, const char *name, int64_t duration_us)
@@ -453,36 +455,106 @@ static int tell_partial(struct err *err)
 }
 
 /* What a text finds, whatever was chosen beside it: whether a word is right does not depend on the
- * filters. The text that was sent is asked for as the page it may become: where that finds
- * something, spelling has cost no query. */
-static int count_hits(void *arg, const char *text, uint64_t *count, struct err *err)
+ * filters. */
+static int count_text(struct searching *searching, const char *text, uint64_t *count,
+                      struct err *err)
 {
-    struct searching *searching = arg;
     const Torg__V1__SearchOffersRequest *request = searching->wanted.request;
     struct meaning meaning;
     Torg__V1__QueryStage *stage;
     const Torg__V1__StageAnswer *answer;
-    int rc = 0;
+    int rc = meaning_read(text, request->keep_words, request->n_keep_words, searching->arena,
+                          &meaning, err);
 
-    if (!searching->page && !searching->has_counted && strcmp(text, request->text) == 0) {
-        rc = ask_page(searching, err);
-        if (rc)
-            return rc;
-        if (searching->asking.is_partial)
-            return tell_partial(err);
-        *count = searching->whole->total;
-        if (*count || (!request->n_filters && !*request->category))
-            return 0;
-    }
-    searching->has_counted = true;
-    rc = meaning_read(text, request->keep_words, request->n_keep_words, searching->arena, &meaning,
-                      err);
     if (rc)
         return rc;
     stage = count_stage(meaning.text, NULL, searching->arena);
     rc = asking_run(&searching->asking, &stage, 1, &answer, err);
     *count = rc ? 0 : answer->total;
     return rc || !searching->asking.is_partial ? rc : tell_partial(err);
+}
+
+/* The text that was sent is asked for as the page it may become, once: where that finds something,
+ * spelling has cost no query. */
+static int count_hits(void *arg, const char *text, uint64_t *count, struct err *err)
+{
+    struct searching *searching = arg;
+    const Torg__V1__SearchOffersRequest *request = searching->wanted.request;
+    bool is_sent = strcmp(text, request->text) == 0;
+    int rc = 0;
+
+    if (is_sent && searching->has_counted) {
+        *count = searching->sent_count;
+        return 0;
+    }
+    if (is_sent && !searching->page) {
+        rc = ask_page(searching, err);
+        if (rc)
+            return rc;
+        if (searching->asking.is_partial)
+            return tell_partial(err);
+        *count = searching->whole->total;
+    }
+    if (!is_sent || (!*count && (request->n_filters || *request->category)))
+        rc = count_text(searching, text, count, err);
+    if (!rc && is_sent) {
+        searching->has_counted = true;
+        searching->sent_count = *count;
+    }
+    return rc;
+}
+
+/* The form of a word that begins so which most of the best offers have, as their titles mark it. */
+static const char *most_marked(const struct searching *searching,
+                               const Torg__V1__StageAnswer *answer)
+{
+    const char *best = NULL;
+    size_t best_count = 0;
+
+    for (size_t i = 0; i < answer->n_hits; i++) {
+        const char *word = hit_marked_word(answer->hits[i], OFFER_FIELD_TITLE, searching->arena);
+        size_t count = 0;
+
+        for (size_t k = 0; k < answer->n_hits && word; k++) {
+            const char *other =
+                hit_marked_word(answer->hits[k], OFFER_FIELD_TITLE, searching->arena);
+
+            count += other && strcmp(other, word) == 0;
+        }
+        if (count > best_count) {
+            best = word;
+            best_count = count;
+        }
+    }
+    return best;
+}
+
+static int complete_word(void *arg, const char *word, const char **whole, struct err *err)
+{
+    static char *const marked[] = {OFFER_FIELD_TITLE};
+    struct searching *searching = arg;
+    struct arena *arena = searching->arena;
+    Torg__V1__QueryStage *stage = count_stage("", NULL, arena);
+    Torg__V1__TextClause *clause = MESSAGE_NEW(text_clause, arena);
+    const Torg__V1__StageAnswer *answer;
+    int rc;
+
+    clause->kind = TORG__V1__TEXT_CLAUSE__KIND__PREFIX;
+    clause->text = (char *)word;
+    clause->word_max = SEARCH_COMPLETION_WORD_COUNT;
+    clause->fields = (char **)marked;
+    clause->n_fields = ARRAY_COUNT(marked);
+    stage->clauses = arena_array(arena, 1, sizeof(stage->clauses[0]));
+    stage->clauses[0] = clause;
+    stage->n_clauses = 1;
+    stage->limit = SEARCH_COMPLETION_COUNT;
+    stage->highlight = MESSAGE_NEW(highlight, arena);
+    stage->highlight->fields = (char **)marked;
+    stage->highlight->n_fields = ARRAY_COUNT(marked);
+    rc = asking_run(&searching->asking, &stage, 1, &answer, err);
+    *whole =
+        !rc && answer->total >= SEARCH_COMPLETION_COUNT_MIN ? most_marked(searching, answer) : NULL;
+    return rc;
 }
 
 static bool may_correct(const struct searching *searching)
@@ -537,8 +609,8 @@ static void correct(struct searching *searching)
 
     if (!speller || !may_correct(searching))
         return;
-    if (!spelling_correct(speller, searching->wanted.text, count_hits, searching, searching->arena,
-                          &correction, &err) &&
+    if (!spelling_correct(speller, searching->wanted.text, count_hits, complete_word, searching,
+                          searching->arena, &correction, &err) &&
         correction.text)
         take_correction(searching, &correction);
     now_us = clock_mono_us(searching->search->clock);

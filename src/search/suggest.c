@@ -376,8 +376,8 @@ static const char *corrected(struct suggesting *suggesting)
     struct correction correction = {0};
     struct err err;
 
-    if (!speller || spelling_correct(speller, suggesting->request->text, count_hits, suggesting,
-                                     suggesting->arena, &correction, &err))
+    if (!speller || spelling_correct(speller, suggesting->request->text, count_hits, NULL,
+                                     suggesting, suggesting->arena, &correction, &err))
         return NULL;
     return correction.text &&
                    strncmp(suggesting->request->text, correction.text, strlen(correction.text)) != 0

@@ -30,6 +30,7 @@
 #define COST_COMMON 5.5F       /* right words met this often are not asked about */
 #define COST_SHORT 3.4F        /* parts of one or two letters are as common as this */
 #define COST_PART 5.6F
+#define COST_SAYS_NOTHING 2.7F /* words of the base as common as this are grammar: "на", "not" */
 
 enum { SIZE_MIN = 3, SIZE_TWO_EDITS = 4, LAYOUT_SIZE_MIN = 2, SCRIPT_EDIT_READINGS = 6 };
 
@@ -93,6 +94,13 @@ static void offer(struct candidates *candidates, const struct candidate *candida
         candidates->at[worst] = *candidate;
 }
 
+/* Who looks for a thing does not look for this word. */
+static bool says_nothing(const struct word *word)
+{
+    return word->size < SIZE_MIN ||
+           (word->rarity && (float)word->rarity * WORD_RARITY_STEP < COST_SAYS_NOTHING);
+}
+
 static void offer_word(const struct candidate_maker *maker, wordid id, float error,
                        enum spell_reason reason, struct candidates *candidates)
 {
@@ -102,6 +110,8 @@ static void offer_word(const struct candidate_maker *maker, wordid id, float err
     struct candidate candidate = {
         .first = id, .last = id, .error = error, .reason = (uint8_t)reason, .span = 1};
 
+    if (maker->is_search && says_nothing(word))
+        return;
     candidate.first_cost = model_word(&maker->model, word);
     if (!seen && reason == SPELL_TRANSLITERATION &&
         !letter_is_cyrillic(*words_letters(words, word)))

@@ -30,7 +30,8 @@ struct candidates {
 struct candidate_maker {
     struct model model;
     const struct deletes *deletes; /* borrowed */
-    bool is_eager; /* the words as they stand find nothing: those of the base alone are in doubt */
+    bool is_eager;  /* the words as they stand find nothing: those of the base alone are in doubt */
+    bool is_search; /* words that say nothing about a thing are not proposed */
     struct near_list near;
 };
 

@@ -192,14 +192,15 @@ static wordid run_window(struct work *work, wordid before)
 }
 
 void check_run(const struct model *model, const struct deletes *deletes, struct bytes text,
-               bool is_eager, struct arena *arena, struct spell_result *result)
+               enum check_mood mood, struct arena *arena, struct spell_result *result)
 {
     struct work *work = mem_alloc(sizeof(*work));
     wordid before = WORDID_NONE;
 
     work->maker.model = *model;
     work->maker.deletes = deletes;
-    work->maker.is_eager = is_eager;
+    work->maker.is_eager = mood == CHECK_EAGER;
+    work->maker.is_search = mood != CHECK_TEXT;
     work->token_count = work->at = work->written = 0;
     work->text = text;
     work->out = BUF_INIT((size_t)SPELL_TEXT_SIZE_MAX * 4);

@@ -13,6 +13,8 @@
 #include "spell/check.h"
 #include "spell/snapshot.h"
 
+enum { CHANGE_COUNT_MAX = 8 }; /* that are judged one by one: two questions each */
+
 #define SURE 0.95F /* a correction this likely is made though the text as it stands finds more */
 
 enum { RECLAIM_INTERVAL = 256 }; /* texts; what was outgrown may be tens of megabytes */
@@ -217,8 +219,8 @@ struct speller_sizes speller_sizes(const struct speller *speller)
     };
 }
 
-static int run(struct speller *speller, struct bytes text, bool is_eager, struct arena *arena,
-               struct spell_result *result, struct err *err)
+static int run(struct speller *speller, struct bytes text, enum check_mood mood,
+               struct arena *arena, struct spell_result *result, struct err *err)
 {
     struct epoch_slot *slot;
     struct model model;
@@ -228,7 +230,7 @@ static int run(struct speller *speller, struct bytes text, bool is_eager, struct
         return rc;
     epoch_enter(slot);
     model = model_make(speller->words, speller->pairs, speller->shape);
-    check_run(&model, speller->deletes, text, is_eager, arena, result);
+    check_run(&model, speller->deletes, text, mood, arena, result);
     epoch_exit(slot);
     epoch_leave(slot);
     return 0;
@@ -239,15 +241,77 @@ static void undo(struct bytes text, struct spell_result *result)
     *result = (struct spell_result){.text = text, .confidence = 1};
 }
 
-/* A correction was found: may it be made? */
-static int judge(struct bytes text, spell_hits_fn *hits, void *arg, struct spell_result *result,
-                 struct err *err)
+/* The text with those changes alone that are kept. */
+static void keep_changes(struct bytes text, const bool *kept, struct arena *arena,
+                         struct spell_result *result)
 {
+    struct spell_change *changes = arena_array(arena, result->change_count, sizeof(*changes));
+    struct buf out = BUF_INIT((size_t)SPELL_TEXT_SIZE_MAX * 4);
+    size_t count = 0, written = 0;
+    float confidence = 1;
+
+    for (size_t i = 0; i < result->change_count; i++) {
+        const struct spell_change *change = &result->changes[i];
+        size_t start = (size_t)(change->original.data - text.data);
+
+        if (!kept[i])
+            continue;
+        buf_put_raw(&out, text.data + written, start - written);
+        buf_put(&out, change->corrected);
+        written = start + change->original.size;
+        confidence = change->confidence < confidence ? change->confidence : confidence;
+        changes[count++] = *change;
+    }
+    buf_put_raw(&out, text.data + written, text.size - written);
+    if (!count || buf_failed(&out))
+        undo(text, result);
+    else
+        *result = (struct spell_result){.text = arena_copy(arena, buf_bytes(&out)),
+                                        .changes = changes,
+                                        .change_count = count,
+                                        .confidence = confidence};
+    buf_release(&out);
+}
+
+/* Word by word: a change is good when its words find something, and more than those typed. */
+static int judge_each(struct bytes text, spell_hits_fn *hits, void *arg, struct arena *arena,
+                      struct spell_result *result, struct err *err)
+{
+    bool *kept = arena_array(arena, result->change_count, sizeof(*kept));
+    int rc = 0;
+
+    for (size_t i = 0; i < result->change_count && i < CHANGE_COUNT_MAX && !rc; i++) {
+        const struct spell_change *change = &result->changes[i];
+        uint64_t before = 0, after = 0;
+
+        rc = hits(arg, change->corrected, &after, err);
+        if (!rc && after > 0)
+            rc = hits(arg, change->original, &before, err);
+        kept[i] = !rc && after > 0 && (before == 0 || change->confidence >= SURE);
+    }
+    if (rc)
+        undo(text, result);
+    else
+        keep_changes(text, kept, arena, result);
+    return rc;
+}
+
+/* A correction was found: may it be made? */
+static int judge(struct bytes text, spell_hits_fn *hits, void *arg, struct arena *arena,
+                 struct spell_result *result, struct err *err)
+{
+    bool is_all = result->change_count == 1 &&
+                  bytes_equal(result->changes[0].original, text); /* there are no others */
     uint64_t before = 0, after = 0;
     int rc = hits(arg, result->text, &after, err);
 
-    if (!rc && after > 0 && result->confidence < SURE)
+    if (!rc && after == 0 && !is_all) {
         rc = hits(arg, text, &before, err);
+        if (!rc && before == 0)
+            return judge_each(text, hits, arg, arena, result, err);
+    } else if (!rc && after > 0 && result->confidence < SURE) {
+        rc = hits(arg, text, &before, err);
+    }
     if (rc || after == 0 || before > after)
         undo(text, result);
     return rc;
@@ -265,17 +329,19 @@ int spell_check(struct speller *speller, struct bytes text, spell_hits_fn *hits,
         return err_set(err, ERR_LIMIT,
                        "a query of %zu bytes is too long to correct; %d is the most", text.size,
                        SPELL_TEXT_SIZE_MAX);
-    rc = run(speller, text, false, arena, result, err);
+    rc = run(speller, text, hits ? CHECK_SEARCH : CHECK_TEXT, arena, result, err);
     if (rc || !hits)
         return rc;
     if (result->change_count)
-        return judge(text, hits, arg, result, err);
+        rc = judge(text, hits, arg, arena, result, err);
+    if (rc || result->change_count)
+        return rc;
     rc = hits(arg, text, &count, err);
     if (rc || count > 0)
         return rc;
-    rc = run(speller, text, true, arena, result, err);
+    rc = run(speller, text, CHECK_EAGER, arena, result, err);
     if (!rc && result->change_count)
-        rc = judge(text, hits, arg, result, err);
+        rc = judge(text, hits, arg, arena, result, err);
     return rc;
 }
 

@@ -96,8 +96,10 @@ struct speller_sizes speller_sizes(const struct speller *speller);
 
 /* Corrects a query. `hits` may be NULL; else it keeps the check from doing harm: a correction that
  * finds nothing is dropped, so is a doubtful one that finds less than the text as it stands, and
- * where that finds nothing, words are doubted that live data has not. It is called at most three
- * times. ERR_LIMIT: longer than SPELL_TEXT_SIZE_MAX, or too many threads check at once. */
+ * where that finds nothing, words are doubted that live data has not. A text that finds nothing
+ * either way is corrected word by word: where the new word finds something, and the typed one does
+ * not. With hits no word is corrected into one of grammar ("на", "not") or of two letters.
+ * ERR_LIMIT: longer than SPELL_TEXT_SIZE_MAX, or too many threads check at once. */
 int spell_check(struct speller *speller, struct bytes text, spell_hits_fn *hits, void *arg,
                 struct arena *arena, struct spell_result *result, struct err *err);
 

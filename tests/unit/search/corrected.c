@@ -51,6 +51,7 @@ struct scene {
     int round_count; /* questions to the searcher */
     int count_count; /* of their stages, those that only count */
     const char *page_text;
+    const char *begun; /* a word that begins some of titles */
     struct speller *speller;
     struct catalog *catalog;
     struct search search;
@@ -78,6 +79,31 @@ static uint64_t total_of(const struct scene *scene, const Torg__V1__QueryStage *
     return 0;
 }
 
+/* Titles that have words which begin so. */
+static void complete(const struct scene *scene, const Torg__V1__TextClause *clause,
+                     Torg__V1__StageAnswer *made, struct arena *arena)
+{
+    made->total = 0;
+    if (!scene->begun || strcmp(clause->text, scene->begun) != 0)
+        return;
+    made->total = 5;
+    made->hits = arena_array(arena, made->total, sizeof(made->hits[0]));
+    for (size_t i = 0; i < made->total; i++) {
+        Torg__V1__Hit *hit = (Torg__V1__Hit *)message_new(&torg__v1__hit__descriptor, arena);
+        Torg__V1__ShownField *field =
+            (Torg__V1__ShownField *)message_new(&torg__v1__shown_field__descriptor, arena);
+
+        field->name = "title";
+        field->values = arena_array(arena, 1, sizeof(field->values[0]));
+        field->values[0] = i == 0 ? "новые <b>Ноутбуки</b>" : "<b>Ноутбук</b> ASUS";
+        field->n_values = 1;
+        hit->highlights = arena_array(arena, 1, sizeof(hit->highlights[0]));
+        hit->highlights[0] = field;
+        hit->n_highlights = 1;
+        made->hits[made->n_hits++] = hit;
+    }
+}
+
 static int ask(void *arg, const Torg__V1__SearchRequest *request, int64_t deadline_us,
                struct arena *arena, Torg__V1__SearchResponse *response, struct err *err)
 {
@@ -94,11 +120,13 @@ static int ask(void *arg, const Torg__V1__SearchRequest *request, int64_t deadli
             (Torg__V1__StageAnswer *)message_new(&torg__v1__stage_answer__descriptor, arena);
 
         made->total = total_of(scene, stage);
+        if (stage->n_clauses)
+            complete(scene, stage->clauses[0], made, arena);
         made->cursor = place(arena);
         if (stage->cursor.len)
             expect_place(stage->cursor, arena);
         answer->stages[answer->n_stages++] = made;
-        if (stage->limit)
+        if (stage->limit && !stage->n_clauses)
             scene->page_text = stage->text;
         else
             scene->count_count++;
@@ -193,6 +221,34 @@ static void a_text_without_mistakes_costs_no_other_query(void **state)
     assert_null(scene->response.corrected);
     assert_int_equal(scene->round_count, 1);
     assert_int_equal(scene->count_count, 0);
+}
+
+static void words_are_put_right_one_by_one(void **state)
+{
+    /* no offer has all words */
+    static const struct known_text texts[] = {{"велосипед", 7, 7}, {"самокат", 3, 3}};
+    struct scene *scene = *state;
+
+    assert_string_equal(search(scene, "велосепед самокат", texts, ARRAY_COUNT(texts)),
+                        "велосипед самокат");
+    assert_string_equal(scene->response.corrected->reason, "typo");
+    /* nor is one corrected into what finds nothing */
+    assert_string_equal(search(scene, "велосепед самокат", texts + 1, 1), "велосепед самокат");
+    assert_null(scene->response.corrected);
+}
+
+static void the_beginning_of_a_word_is_completed(void **state)
+{
+    static const struct known_text texts[] = {
+        {"ноутбук", 134, 134}, {"asus", 20, 20}, {"ноутбук asus", 2, 2}};
+    struct scene *scene = *state;
+
+    scene->begun = "ноут";
+    assert_string_equal(search(scene, "ноут", texts, ARRAY_COUNT(texts)), "ноутбук");
+    assert_string_equal(scene->response.corrected->reason, "completion");
+    assert_string_equal(search(scene, "ноут asus", texts, ARRAY_COUNT(texts)), "ноутбук asus");
+    scene->begun = "ноу"; /* too short */
+    assert_string_equal(search(scene, "ноу", texts, ARRAY_COUNT(texts)), "ноу");
 }
 
 static void what_finds_nothing_when_corrected_is_kept(void **state)
@@ -316,6 +372,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_misspelt_text_is_put_right_and_offered_back),
         TEST(a_text_without_mistakes_costs_no_other_query),
+        TEST(words_are_put_right_one_by_one),
+        TEST(the_beginning_of_a_word_is_completed),
         TEST(what_finds_nothing_when_corrected_is_kept),
         TEST(filters_do_not_make_a_right_word_wrong),
         TEST(a_correction_that_the_filters_leave_nothing_of_is_taken_back),

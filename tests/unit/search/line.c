@@ -107,8 +107,8 @@ static const char *correct(struct speller *speller, const char *line, struct sho
     struct correction correction;
     struct err err;
 
-    assert_int_equal(spelling_correct(speller, line, count_hits, shop, arena, &correction, &err),
-                     0);
+    assert_int_equal(
+        spelling_correct(speller, line, count_hits, NULL, shop, arena, &correction, &err), 0);
     snprintf(text, sizeof(text), "%s", correction.text ? correction.text : line);
     arena_free(arena);
     return text;
