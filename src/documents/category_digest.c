@@ -26,6 +26,16 @@ static uint64_t with_name(uint64_t digest, const struct local_text *name)
     return digest;
 }
 
+/* A document has them in their order. */
+static uint64_t with_synonyms(uint64_t digest, const Torg__V1__LocalWords *synonyms)
+{
+    for (size_t i = 0; synonyms && i < synonyms->n_ru; i++)
+        digest = with_text(digest, synonyms->ru[i]);
+    for (size_t i = 0; synonyms && i < synonyms->n_en; i++)
+        digest = with_text(digest, synonyms->en[i]);
+    return digest;
+}
+
 static uint64_t option_digest(const struct attribute_option *option)
 {
     uint64_t digest = 0;
@@ -61,7 +71,8 @@ uint64_t category_digest(const struct catalog *catalog, const struct category *c
     uint64_t sum = 0;
 
     for (const struct category *above = category; above; above = above->parent)
-        digest = with_name(with_text(digest, above->id), &above->name);
+        digest = with_synonyms(with_name(with_text(digest, above->id), &above->name),
+                               above->message->synonyms);
     for (size_t i = 0; i < category->attribute_count; i++)
         sum += attribute_digest(category->attributes[i]);
     return with_number(digest, (int64_t)sum);

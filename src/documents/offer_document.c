@@ -132,6 +132,23 @@ static void say(struct making *making, const struct local_text *text)
     }
 }
 
+static void say_each(struct making *making, char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        buf_printf(&making->words, "%s%s", making->words.size ? "; " : "", words[i]);
+}
+
+/* What else people call the things of a category. */
+static void say_synonyms(struct making *making, const struct category *category)
+{
+    const Torg__V1__LocalWords *synonyms = category->message->synonyms;
+
+    if (!synonyms)
+        return;
+    say_each(making, synonyms->ru, synonyms->n_ru);
+    say_each(making, synonyms->en, synonyms->n_en);
+}
+
 /* --- attributes --- */
 
 static const char *attribute_field(struct making *making, const char *id)
@@ -287,6 +304,7 @@ static void add_category(struct making *making, const struct category *category)
     for (size_t i = 0; i < category->depth; i++) {
         buf_printf(&text, "%s%s", i ? "/" : "", path[i]->id);
         say(making, &path[i]->name);
+        say_synonyms(making, path[i]);
     }
     field = add(making, OFFER_FIELD_CATEGORY);
     field->_category_case = TORG__V1__RAW_FIELD___CATEGORY_CATEGORY;

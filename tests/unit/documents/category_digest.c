@@ -52,12 +52,12 @@ static const struct edit edits[] = {
     {"\"factor\": \"1000\"", "\"factor\": \"100\"", "a b "},
     {"\"attributes\": [\"t\"]", "\"attributes\": []", "b "},
     {"\"attributes\": [\"i\"]", "\"attributes\": []", "c "},
+    {"\"third\"", "\"3rd\"", "c "},
     {"\"id\": \"c\"", "\"id\": \"z\"", "c z "},
     {"[\"RUB\"]", "[\"USD\", \"RUB\"]", "a b c "}, /* what is compared is another */
     /* Of the catalogue, not of documents. */
     {"[\"RUB\"]", "[\"RUB\", \"USD\"]", ""},
     {"\"Option\"", "\"Choice\"", ""},
-    {"\"third\"", "\"3rd\"", ""},
     {"\"max\": \"99\"", "\"max\": \"98\"", ""},
     {"\"PRICE\"", "\"DATE\"", ""},
     {"\"attributes\": [\"o\", \"d\"]", "\"attributes\": [\"d\", \"o\"]", ""},
