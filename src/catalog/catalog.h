@@ -164,12 +164,18 @@ const struct attribute **catalog_attributes_of(const struct category *const *cat
 
 /*
  * Categories by words of their names and synonyms, in all languages, case and ё/е aside. Every
- * word of the query must begin a word; a whole name beats a whole word beats a beginning, names
- * beat synonyms, higher categories beat lower ones. under (may be NULL) limits it to a branch.
+ * word of the query must begin a word (where nothing is found, be another form of one); a whole
+ * name beats a whole word beats a beginning, names beat synonyms, higher categories beat lower
+ * ones. under (may be NULL) limits it to a branch.
  */
 const struct category **catalog_search(const struct catalog *catalog, struct bytes query,
                                        const struct category *under, size_t max,
                                        struct arena *arena, size_t *count);
+
+/* The category whose name or synonym the query is, in any form of its words ("диванов"); NULL:
+ * none. Of several the one that catalog_search would tell first. */
+const struct category *catalog_named(const struct catalog *catalog, struct bytes query,
+                                     struct arena *arena);
 
 /* "ru", "en", also "en-US,en;q=0.9"; the first known one, else Russian. */
 enum language language_of(struct bytes text);

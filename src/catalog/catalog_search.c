@@ -140,17 +140,21 @@ static size_t first_from(const struct catalog *catalog, struct bytes word)
     return low;
 }
 
-static void tally_word(struct search *search, struct bytes word, uint16_t before)
+/* by_root: other forms of the word, and not what begins so. */
+static void tally_word(struct search *search, struct bytes typed, bool by_root, uint16_t before)
 {
     const struct catalog *catalog = search->catalog;
+    struct bytes word = by_root ? words_root(typed) : typed;
 
     for (size_t i = first_from(catalog, word);
          i < catalog->posting_count && bytes_begin(catalog->postings[i].word, word); i++) {
         const struct posting *posting = &catalog->postings[i];
         struct tally *tally = &search->tallies[posting->category];
-        bool whole = posting->word.size == word.size;
+        bool whole = by_root || posting->word.size == word.size;
         uint16_t score = (uint16_t)(posting->weight + (whole ? WHOLE_WORD_BONUS : 0));
 
+        if (by_root && !bytes_equal(words_root(posting->word), word))
+            continue;
         if (tally->word_count < before) /* an earlier word has missed it */
             continue;
         if (tally->word_count == before) {
@@ -211,24 +215,91 @@ static void rank(struct search *search, uint16_t word_count)
     qsort_r(search->hits, kept, sizeof(search->hits[0]), compare_hits, search->tallies);
 }
 
+static void run(struct search *search, bool by_root, struct arena *arena)
+{
+    const struct catalog *catalog = search->catalog;
+    const char *rest = search->query;
+    uint16_t word_count = 0;
+    struct bytes word;
+
+    search->tallies = arena_array(arena, catalog->category_count + 1, sizeof(search->tallies[0]));
+    search->hit_count = 0;
+    while (word_count < CATALOG_QUERY_WORD_MAX && words_next(&rest, &word))
+        tally_word(search, word, by_root, word_count++);
+    if (word_count)
+        rank(search, word_count);
+}
+
 const struct category **catalog_search(const struct catalog *catalog, struct bytes query,
                                        const struct category *under, size_t max,
                                        struct arena *arena, size_t *count)
 {
     struct search search = {.catalog = catalog, .under = under};
-    uint16_t word_count = 0;
-    const char *rest;
-    struct bytes word;
 
     object_check(catalog, CATALOG_MAGIC);
     search.query = words_fold(query, arena);
-    search.tallies = arena_array(arena, catalog->category_count + 1, sizeof(search.tallies[0]));
     search.hits = arena_array(arena, catalog->category_count + 1, sizeof(search.hits[0]));
-    rest = search.query;
-    while (word_count < CATALOG_QUERY_WORD_MAX && words_next(&rest, &word))
-        tally_word(&search, word, word_count++);
-    if (word_count)
-        rank(&search, word_count);
+    run(&search, false, arena);
+    if (!search.hit_count)
+        run(&search, true, arena);
     *count = search.hit_count < max ? search.hit_count : max;
     return search.hits;
+}
+
+/* --- a query that is a name --- */
+
+/* The same words in the same order; by_root: in any of their forms. */
+static bool says_the_same(const char *query, const char *name, bool by_root)
+{
+    struct bytes asked, said;
+
+    if (!by_root)
+        return strcmp(query, name) == 0;
+    while (words_next(&query, &asked)) {
+        if (!words_next(&name, &said) || !bytes_equal(words_root(asked), words_root(said)))
+            return false;
+    }
+    return !*name;
+}
+
+static bool is_among(const char *query, char *const *texts, size_t count, bool by_root,
+                     struct arena *arena)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (says_the_same(query, words_fold(bytes_of(texts[i]), arena), by_root))
+            return true;
+    }
+    return false;
+}
+
+static bool is_named(const struct search *search, const struct category *category, bool by_root,
+                     struct arena *arena)
+{
+    const char **names = &search->catalog->folded[category->number * LANGUAGE_COUNT];
+    const Torg__V1__LocalWords *synonyms = category->message->synonyms;
+
+    for (int language = 0; language < LANGUAGE_COUNT; language++) {
+        if (says_the_same(search->query, names[language], by_root))
+            return true;
+    }
+    return synonyms && (is_among(search->query, synonyms->ru, synonyms->n_ru, by_root, arena) ||
+                        is_among(search->query, synonyms->en, synonyms->n_en, by_root, arena));
+}
+
+const struct category *catalog_named(const struct catalog *catalog, struct bytes query,
+                                     struct arena *arena)
+{
+    struct search search = {.catalog = catalog};
+
+    object_check(catalog, CATALOG_MAGIC);
+    search.query = words_fold(query, arena);
+    search.hits = arena_array(arena, catalog->category_count + 1, sizeof(search.hits[0]));
+    run(&search, true, arena);
+    for (int by_root = 0; by_root < 2; by_root++) {
+        for (size_t i = 0; i < search.hit_count; i++) {
+            if (is_named(&search, search.hits[i], by_root, arena))
+                return search.hits[i];
+        }
+    }
+    return NULL;
 }

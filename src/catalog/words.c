@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 enum { TWO_BYTES = 0x80, THREE_BYTES = 0x800, FOUR_BYTES = 0x10000, CONTINUATION = 0x80 };
 
 /* The code point at the start of valid UTF-8, and how many bytes it has. */
@@ -121,6 +123,26 @@ bool words_next(const char **rest, struct bytes *word)
     *word = bytes_make(*rest, size);
     *rest += size + ((*rest)[size] == ' ');
     return true;
+}
+
+struct bytes words_root(struct bytes word)
+{
+    /* longer ones first; the root keeps three letters */
+    static const char *const endings[] = {
+        "иями", "ями", "ами", "иях", "ого", "ему", "ому", "ыми", "ими", "ией", "ах", "ях",
+        "ов",   "ев",  "ей",  "ой",  "ий",  "ый",  "ая",  "яя",  "ое",  "ее",  "ые", "ие",
+        "ых",   "их",  "ую",  "юю",  "ам",  "ям",  "ом",  "ем",  "ия",  "ию",  "ии", "а",
+        "я",    "ы",   "и",   "у",   "ю",   "е",   "о",   "ь",   "es",  "s"};
+
+    for (size_t i = 0; i < ARRAY_COUNT(endings); i++) {
+        struct bytes ending = bytes_of(endings[i]);
+        size_t letter_size = ending.data[0] < 0x80 ? 1 : 2;
+
+        if (word.size >= ending.size + 3 * letter_size &&
+            memcmp(word.data + word.size - ending.size, ending.data, ending.size) == 0)
+            return bytes_make(word.data, word.size - ending.size);
+    }
+    return word;
 }
 
 size_t text_length(struct bytes text)

@@ -22,6 +22,9 @@ char *words_fold_name(struct bytes name, struct arena *arena);
 /* Cuts the next word off a folded text; false at its end. */
 bool words_next(const char **rest, struct bytes *word);
 
+/* A folded word without the ending of its case and number: "диваны", "диванов": диван. */
+struct bytes words_root(struct bytes word);
+
 /* Code points of valid UTF-8, for limits told in characters. */
 size_t text_length(struct bytes text);
 

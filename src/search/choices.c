@@ -187,6 +187,18 @@ static void choose_meant(struct wanted *wanted)
     }
 }
 
+/* A text that names a category, unless it is to be searched as words. */
+static void find_named(struct wanted *wanted)
+{
+    const Torg__V1__SearchOffersRequest *sent = wanted->sent;
+
+    for (size_t i = 0; i < sent->n_keep_words; i++) {
+        if (strcmp(sent->keep_words[i], wanted->meaning.text) == 0)
+            return;
+    }
+    wanted->named = catalog_named(wanted->catalog, bytes_of(wanted->meaning.text), wanted->arena);
+}
+
 int wanted_search(struct wanted *wanted, const char *text, struct err *err)
 {
     const Torg__V1__SearchOffersRequest *sent = wanted->sent;
@@ -194,6 +206,9 @@ int wanted_search(struct wanted *wanted, const char *text, struct err *err)
                           &wanted->meaning, err);
 
     wanted->text = text;
+    wanted->named = NULL;
+    if (!rc && !sent->all_words && *wanted->meaning.text)
+        find_named(wanted);
     if (rc || !sent->all_words)
         return rc;
     wanted->meaning.text = text;
@@ -412,6 +427,25 @@ static void put_shown(const struct wanted *wanted, Torg__V1__QueryStage *stage)
     stage->highlight->n_fields = ARRAY_COUNT(marked);
     stage->highlight->fragment_size = SEARCH_FRAGMENT_SIZE;
     stage->highlight->escape_html = true;
+}
+
+void wanted_prefer_named(const struct wanted *wanted, Torg__V1__QueryStage *stage)
+{
+    static char *const fields[] = {OFFER_FIELD_WORDS};
+    struct arena *arena = wanted->arena;
+    Torg__V1__TextClause *clause;
+
+    if (!wanted->named || wanted->request->order != TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__BEST)
+        return;
+    clause = MESSAGE_NEW(text_clause, arena);
+    clause->occur = TORG__V1__TEXT_CLAUSE__OCCUR__SHOULD;
+    clause->kind = TORG__V1__TEXT_CLAUSE__KIND__PHRASE;
+    clause->text = arena_strdup(arena, wanted->named->name.in[0]);
+    clause->fields = (char **)fields;
+    clause->n_fields = ARRAY_COUNT(fields);
+    stage->clauses = arena_array(arena, 1, sizeof(stage->clauses[0]));
+    stage->clauses[0] = clause;
+    stage->n_clauses = 1;
 }
 
 int wanted_stage(const struct wanted *wanted, Torg__V1__QueryStage **out, struct err *err)

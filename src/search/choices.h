@@ -14,9 +14,10 @@ struct wanted {
     const Torg__V1__SearchOffersRequest *sent;
     /* The same, with what words of the text were understood to choose. */
     const Torg__V1__SearchOffersRequest *request;
-    const char *text;       /* that is searched: the request's, or corrected */
-    struct meaning meaning; /* of it */
-    struct tier tier;       /* where the page begins */
+    const char *text;             /* that is searched: the request's, or corrected */
+    struct meaning meaning;       /* of it */
+    const struct category *named; /* by the whole text; NULL: none */
+    struct tier tier;             /* where the page begins */
     const struct catalog *catalog;
     const struct category *category; /* NULL: all */
     enum language language;
@@ -43,6 +44,10 @@ static inline bool wanted_tiers(const struct wanted *wanted)
 
 /* The stage that finds the page: text, filters, order, place in the list, what is shown. */
 int wanted_stage(const struct wanted *wanted, Torg__V1__QueryStage **stage, struct err *err);
+
+/* Offers of the category that the text names come first: what is sold under that name, before what
+ * only mentions it. */
+void wanted_prefer_named(const struct wanted *wanted, Torg__V1__QueryStage *stage);
 
 /* The category and all under it. */
 Torg__V1__Filter *category_filter(const struct category *category, struct arena *arena);

@@ -131,6 +131,15 @@ static void put_understood(const struct searching *searching)
             understood->choice = (Torg__V1__FilterChoice *)wanted_choice(wanted, understood->as);
         response->understood[response->n_understood++] = understood;
     }
+    if (wanted->named) {
+        Torg__V1__Understood *understood = MESSAGE_NEW(understood, arena);
+
+        understood->text = (char *)wanted->meaning.text;
+        understood->as = "category";
+        understood->category = arena_strdup(arena, wanted->named->id);
+        understood->category_name = arena_strdup(arena, wanted->named->name.in[wanted->language]);
+        response->understood[response->n_understood++] = understood;
+    }
 }
 
 /* --- categories --- */
@@ -384,6 +393,7 @@ static int page_stages(const struct searching *searching, Torg__V1__QueryStage *
     *count = 1;
     if (rc)
         return rc;
+    wanted_prefer_named(wanted, stages[0]);
     if (wanted->tier.is_some) {
         stages[0]->limit = 0;
         stages[0]->cursor = (ProtobufCBinaryData){0};

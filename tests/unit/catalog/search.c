@@ -58,6 +58,8 @@ static void the_best_comes_first(void **state)
         {"jeans", "men", "men.trousers"},
         {"jeans", "women", "women.trousers"},
         {"авто", "transport", "transport"},
+        {"квартирами", NULL, "flats"},
+        {"диванов", NULL, "furniture.sofas"},
         {"хоккей", NULL, NULL},
         {"квартиры хоккей", NULL, NULL},
         {"", NULL, NULL},
@@ -77,6 +79,33 @@ static void the_best_comes_first(void **state)
             fail_msg("%s: %s", cases[i].query, count ? found[0]->id : "nothing");
         arena_free(arena);
     }
+}
+
+static void a_query_names_a_category(void **state)
+{
+    static const char *const cases[][2] = {
+        {"квартиры", "flats"},
+        {"Квартира", "flats"},
+        {"диваны", "furniture.sofas"},
+        {"диван", "furniture.sofas"},
+        {"велик", "bikes"},
+        {"телевизор", "tv-audio.tv"},
+        {"тв", "tv-audio.tv"},
+        {"машина", "cars"},
+        {"угловой диван", NULL},
+        {"квар", NULL},
+        {"", NULL},
+    };
+    struct arena *arena = arena_new();
+
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const struct category *named = catalog_named(demo, bytes_of(cases[i][0]), arena);
+        const char *id = named ? named->id : "nothing";
+
+        if (strcmp(id, cases[i][1] ? cases[i][1] : "nothing") != 0)
+            fail_msg("%s: %s", cases[i][0], id);
+    }
+    arena_free(arena);
 }
 
 static bool begins_a_word(const char *text, struct bytes word, struct arena *arena)
@@ -154,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_best_comes_first),
+        cmocka_unit_test(a_query_names_a_category),
         cmocka_unit_test(all_and_only_matches_are_found),
         cmocka_unit_test(folding_keeps_to_words),
         cmocka_unit_test(languages_are_read_as_browsers_send_them),
