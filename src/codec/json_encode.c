@@ -18,10 +18,16 @@
 #include "google/protobuf/duration.pb-c.h"
 #include "google/protobuf/timestamp.pb-c.h"
 
-static void put_message(struct buf *out, const struct json_type *type,
+/* What is written, and whether values that are all zero are, too. */
+struct writer {
+    struct buf *out;
+    bool zeros;
+};
+
+static void put_message(const struct writer *writer, const struct json_type *type,
                         const ProtobufCMessage *message, unsigned depth);
 
-static void put_fields(struct buf *out, const struct json_type *type,
+static void put_fields(const struct writer *writer, const struct json_type *type,
                        const ProtobufCMessage *message, bool first, unsigned depth);
 
 static struct bytes text_at(const void *slot)
@@ -64,6 +70,17 @@ static bool is_present(const ProtobufCMessage *message, const ProtobufCFieldDesc
     return !is_zero(field->type, field_member(message, field));
 }
 
+/* A list, a number, a truth or a name of an enumeration says something when it is none, 0, false or
+ * the first; an empty text says no more than none. */
+static bool zero_matters(const ProtobufCFieldDescriptor *field)
+{
+    if (field->label == PROTOBUF_C_LABEL_REPEATED)
+        return true;
+    return !(field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) && !field_has_flag(field) &&
+           field->type != PROTOBUF_C_TYPE_STRING && field->type != PROTOBUF_C_TYPE_BYTES &&
+           field->type != PROTOBUF_C_TYPE_MESSAGE;
+}
+
 static void put_enum(struct buf *out, const ProtobufCEnumDescriptor *type, int32_t number)
 {
     const ProtobufCEnumValue *value = protobuf_c_enum_descriptor_get_value(type, number);
@@ -77,10 +94,11 @@ static void put_enum(struct buf *out, const ProtobufCEnumDescriptor *type, int32
     buf_put_byte(out, '"');
 }
 
-static void put_value(struct buf *out, const struct json_field *field, const void *slot,
+static void put_value(const struct writer *writer, const struct json_field *field, const void *slot,
                       unsigned depth)
 {
     const ProtobufCBinaryData *binary = slot;
+    struct buf *out = writer->out;
 
     switch (field->field->type) {
     case PROTOBUF_C_TYPE_BOOL:
@@ -126,14 +144,15 @@ static void put_value(struct buf *out, const struct json_field *field, const voi
         buf_put_byte(out, '"');
         return;
     case PROTOBUF_C_TYPE_MESSAGE:
-        put_message(out, field->type, *(ProtobufCMessage *const *)slot, depth + 1);
+        put_message(writer, field->type, *(ProtobufCMessage *const *)slot, depth + 1);
         return;
     }
 }
 
-static void put_list(struct buf *out, const struct json_field *field,
+static void put_list(const struct writer *writer, const struct json_field *field,
                      const ProtobufCMessage *message, unsigned depth)
 {
+    struct buf *out = writer->out;
     const uint8_t *items = *(const uint8_t *const *)field_member(message, field->field);
     size_t size = field_value_size(field->field->type);
     size_t count = *field_count(message, field->field);
@@ -143,13 +162,14 @@ static void put_list(struct buf *out, const struct json_field *field,
     for (i = 0; i < count && !buf_failed(out); i++) {
         if (i)
             buf_put_byte(out, ',');
-        put_value(out, field, items + i * size, depth);
+        put_value(writer, field, items + i * size, depth);
     }
     buf_put_byte(out, ']');
 }
 
 void json_put_key(struct buf *out, const struct json_field *key, const ProtobufCMessage *entry)
 {
+    const struct writer writer = {.out = out};
     const void *slot = field_member(entry, key->field);
     ProtobufCType type = key->field->type;
     bool quoted = type == PROTOBUF_C_TYPE_STRING ||
@@ -157,14 +177,15 @@ void json_put_key(struct buf *out, const struct json_field *key, const ProtobufC
 
     if (!quoted)
         buf_put_byte(out, '"');
-    put_value(out, key, slot, 0);
+    put_value(&writer, key, slot, 0);
     if (!quoted)
         buf_put_byte(out, '"');
 }
 
-static void put_map(struct buf *out, const struct json_field *field,
+static void put_map(const struct writer *writer, const struct json_field *field,
                     const ProtobufCMessage *message, unsigned depth)
 {
+    struct buf *out = writer->out;
     const struct json_field *pair = field->type->fields;
     ProtobufCMessage *const *items =
         *(ProtobufCMessage *const *const *)field_member(message, field->field);
@@ -177,13 +198,14 @@ static void put_map(struct buf *out, const struct json_field *field,
             buf_put_byte(out, ',');
         json_put_key(out, &pair[0], items[i]);
         buf_put_byte(out, ':');
-        put_value(out, &pair[1], field_member(items[i], pair[1].field), depth + 1);
+        put_value(writer, &pair[1], field_member(items[i], pair[1].field), depth + 1);
     }
     buf_put_byte(out, '}');
 }
 
-static void put_any(struct buf *out, const Google__Protobuf__Any *any, unsigned depth)
+static void put_any(const struct writer *writer, const Google__Protobuf__Any *any, unsigned depth)
 {
+    struct buf *out = writer->out;
     const char *slash = any->type_url ? strrchr(any->type_url, '/') : NULL;
     const ProtobufCMessageDescriptor *type = slash ? json_type_any(bytes_of(slash + 1)) : NULL;
     struct bytes value = bytes_make(any->value.data, any->value.len);
@@ -193,7 +215,7 @@ static void put_any(struct buf *out, const Google__Protobuf__Any *any, unsigned 
     buf_put_text(out, "{\"@type\":");
     json_put_text(out, text_at(&any->type_url));
     if (type && message_decode(value, type, arena, &message, NULL) == 0) {
-        put_fields(out, json_type_get(type), message, false, depth + 1);
+        put_fields(writer, json_type_get(type), message, false, depth + 1);
     } else {
         buf_put_text(out, ",\"value\":\"");
         text_put_base64(out, value);
@@ -204,32 +226,34 @@ static void put_any(struct buf *out, const Google__Protobuf__Any *any, unsigned 
 }
 
 /* Members without the braces. */
-static void put_fields(struct buf *out, const struct json_type *type,
+static void put_fields(const struct writer *writer, const struct json_type *type,
                        const ProtobufCMessage *message, bool first, unsigned depth)
 {
+    struct buf *out = writer->out;
     unsigned i;
 
     for (i = 0; i < type->descriptor->n_fields && !buf_failed(out); i++) {
         const struct json_field *field = &type->fields[i];
 
-        if (!is_present(message, field->field))
+        if (!is_present(message, field->field) && !(writer->zeros && zero_matters(field->field)))
             continue;
         if (!first)
             buf_put_byte(out, ',');
         first = false;
         buf_put(out, field->literal);
         if (field->is_map)
-            put_map(out, field, message, depth);
+            put_map(writer, field, message, depth);
         else if (field->field->label == PROTOBUF_C_LABEL_REPEATED)
-            put_list(out, field, message, depth);
+            put_list(writer, field, message, depth);
         else
-            put_value(out, field, field_member(message, field->field), depth);
+            put_value(writer, field, field_member(message, field->field), depth);
     }
 }
 
-static void put_message(struct buf *out, const struct json_type *type,
+static void put_message(const struct writer *writer, const struct json_type *type,
                         const ProtobufCMessage *message, unsigned depth)
 {
+    struct buf *out = writer->out;
     const Google__Protobuf__Timestamp *time = (const void *)message;
     const Google__Protobuf__Duration *duration = (const void *)message;
 
@@ -251,11 +275,11 @@ static void put_message(struct buf *out, const struct json_type *type,
         json_put_duration(out, duration->seconds, duration->nanos);
         return;
     case JSON_KIND_ANY:
-        put_any(out, (const Google__Protobuf__Any *)message, depth);
+        put_any(writer, (const Google__Protobuf__Any *)message, depth);
         return;
     case JSON_KIND_MESSAGE:
         buf_put_byte(out, '{');
-        put_fields(out, type, message, true, depth);
+        put_fields(writer, type, message, true, depth);
         buf_put_byte(out, '}');
         return;
     }
@@ -263,5 +287,14 @@ static void put_message(struct buf *out, const struct json_type *type,
 
 void json_encode(const ProtobufCMessage *message, struct buf *out)
 {
-    put_message(out, json_type_get(message->descriptor), message, 0);
+    const struct writer writer = {.out = out};
+
+    put_message(&writer, json_type_get(message->descriptor), message, 0);
+}
+
+void json_encode_answer(const ProtobufCMessage *message, struct buf *out)
+{
+    const struct writer writer = {.out = out, .zeros = true};
+
+    put_message(&writer, json_type_get(message->descriptor), message, 0);
 }

@@ -61,5 +61,8 @@ static int read_photo(void *context, struct bytes name, struct arena *arena, str
 
 struct folder photo_folder(struct blob *blob)
 {
-    return (struct folder){.prefix = "/v1/photos/", .read = read_photo, .context = blob};
+    return (struct folder){.prefix = "/v1/photos/",
+                           .about = "A photo, by the key of one of its sizes.",
+                           .read = read_photo,
+                           .context = blob};
 }

@@ -7,7 +7,6 @@ enum {
     DESK_INDEX_MS = 300 * 1000, /* for a command to open a stopped directory's indexes: they may
                                    have to be made anew from their topics */
     DESK_LOOK_MS = 20,          /* how often it looks whether they are open */
-    OPENAPI_SIZE_MAX = 4 << 20, /* made once at the start, from our own .proto files */
     PASSWORD_SIZE_MAX = 1024,   /* of a backend, in its file */
     READY_ASK_MS = 1000,        /* the broker is asked so often whether it is there */
     READY_LOOK_MS = 500,        /* and all servers' last answers are looked at */

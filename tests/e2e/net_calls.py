@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -246,7 +247,10 @@ def curl_json(server, flags, version):
     assert got.status == 200 and got.version == version, f"{got}"
     assert got.headers["content-type"].startswith("application/json"), f"{got}"
     assert got.json()["text"] == asked["text"], f"{got}"
-    assert got.json()["everything"] == asked["everything"], f"{got}"
+    back = got.json()["everything"]  # with zeros, which were not sent
+    assert back.pop("childMap")["3"]["aBool"] is True, f"{got}"
+    assert all(back[name] == value for name, value in asked["everything"].items()
+               if name != "childMap"), f"{got}"
 
 
 def curl_error(server, flags, version):
@@ -287,7 +291,7 @@ def curl_not_found(server):
 
 
 def curl_wrong_verb(server):
-    for verb in ("GET", "PUT", "DELETE"):
+    for verb in ("HEAD", "PUT", "DELETE"):
         got = Answer(server, ECHO + "Echo", "-X", verb)
         assert got.status == 405, f"{verb} {got}"
         assert "POST" in got.headers.get("allow", ""), f"405 must name what is allowed: {got}"
@@ -295,14 +299,14 @@ def curl_wrong_verb(server):
 
 def curl_get(server, flags, version):
     got = Answer(server, "/v1/echo/%D0%BC%D0%B8%D1%80%20a+b", *flags)
-    assert got.status == 200 and got.json() == {"text": "мир a+b"}, f"{got}"
+    assert got.status == 200 and got.json()["text"] == "мир a+b", f"{got}"
     assert got.headers["cache-control"] == "no-store", f"{got}"
     got = Answer(server, "/v1/echo/x?replySize=3&", *flags)
-    assert got.json() == {"text": "xxx"}, f"{got}"
+    assert got.json()["text"] == "xxx", f"{got}"
     # A body is read and forgotten, whatever it is said to be.
     got = Answer(server, "/v1/echo/x", *flags, "-X", "GET", "-H", "content-encoding: gzip",
                  data={"text": "y"})
-    assert got.status == 200 and got.json() == {"text": "x"}, f"{got}"
+    assert got.status == 200 and got.json()["text"] == "x", f"{got}"
     for path, told in (("/v1/echo/x?nothing=1", "nothing"), ("/v1/echo/x?text=y", "text"),
                        ("/v1/echo/x?replySize=many", "replySize"), ("/v1/echo/x%f", "%f"),
                        ("/v1/echo/%ff", "%ff"), ("/v1/echo/x?%zz=1", "%zz")):
@@ -380,7 +384,7 @@ def curl_keeps_connection(server):
     base = f"http://127.0.0.1:{server.port}" + ECHO + "Echo"
     code, out, wrong = run("curl", "-sS", "-m", "10", "-H", "Content-Type: application/json", "-d",
                            "{}", "-w", "%{num_connects}\n", base, base)
-    assert code == 0 and out.replace(b"{}", b"").split() == [b"1", b"0"], f"{out} {wrong}"
+    assert code == 0 and re.sub(rb"{.*?}", b"", out).split() == [b"1", b"0"], f"{out} {wrong}"
 
 
 def curl_expect_continue(server):

@@ -26,6 +26,7 @@ struct folder_file {
 
 struct folder {
     const char *prefix; /* begins and ends with a slash */
+    const char *about;  /* one sentence for the API's page; NULL: none */
     /* The file of this name (what is behind the prefix) into content. ERR_NOT_FOUND; ERR_INVALID
      * when no file can have the name. The texts of file are static or of the arena. */
     int (*read)(void *context, struct bytes name, struct arena *arena, struct buf *content,

@@ -7,19 +7,24 @@
  */
 #include "net/server/openapi.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "codec/descriptors.h"
+#include "net/server/router.h"
 
 /* Field numbers of descriptor.proto that paths continue with. */
 enum { MESSAGE_FIELD = 2 };
 
 struct printer {
     struct buf *out;
+    const struct openapi_source *source;
     struct descriptors descriptors;
     const struct symbol **wanted; /* types that need a schema, each once */
     size_t wanted_count;
+    size_t asked_count; /* the first so many may be part of a request */
+    bool is_first;      /* no path has been put yet */
 };
 
 /* --- comments --- */
@@ -67,12 +72,25 @@ static struct bytes comment_of(const struct printer *printer, const struct symbo
     return BYTES_EMPTY;
 }
 
+/* A line "Example: {…}" of a method's comment is its request's example. */
+static struct bytes example_of(struct bytes comment)
+{
+    static const char mark[] = "Example: ";
+    const uint8_t *at =
+        comment.size ? memmem(comment.data, comment.size, mark, strlen(mark)) : NULL;
+
+    return at ? bytes_skip(comment, (size_t)(at - comment.data)) : BYTES_EMPTY;
+}
+
 /* A comment's lines begin with the blank after the slashes; a description has none there. */
 static void put_description(struct buf *out, struct bytes comment)
 {
     struct buf text = BUF_INIT(out->limit);
     size_t i;
 
+    comment.size -= example_of(comment).size;
+    while (comment.size && strchr(" \n", comment.data[comment.size - 1]))
+        comment.size--;
     if (!comment.size)
         return;
     for (i = 0; i < comment.size; i++) {
@@ -88,19 +106,23 @@ static void put_description(struct buf *out, struct bytes comment)
 
 /* --- types --- */
 
+static void want(struct printer *printer, const struct symbol *symbol)
+{
+    for (size_t i = 0; i < printer->wanted_count; i++)
+        if (printer->wanted[i] == symbol)
+            return;
+    printer->wanted[printer->wanted_count++] = symbol;
+}
+
 static void put_reference(struct printer *printer, const char *name)
 {
     const struct symbol *symbol = descriptors_find(&printer->descriptors, name);
-    size_t i;
 
     if (!symbol) {
         buf_put_text(printer->out, "{}");
         return;
     }
-    for (i = 0; i < printer->wanted_count && printer->wanted[i] != symbol; i++)
-        ;
-    if (i == printer->wanted_count)
-        printer->wanted[printer->wanted_count++] = symbol;
+    want(printer, symbol);
     buf_printf(printer->out, "{\"$ref\":\"#/components/schemas/%s\"}", symbol->name);
 }
 
@@ -192,26 +214,64 @@ static void put_field_schema(struct printer *printer,
     }
 }
 
-/* A $ref takes no description beside it, hence allOf around every documented field. */
+/* Of version 3.0 a $ref takes no description beside it, hence allOf around it; other schemas do. */
 static void put_property(struct printer *printer, const struct symbol *message, size_t index)
 {
     const Google__Protobuf__FieldDescriptorProto *field = message->message->field[index];
     struct bytes comment = comment_of(printer, message, MESSAGE_FIELD, index);
+    struct buf *out = printer->out;
+    struct buf schema = BUF_INIT(out->limit);
+    bool is_reference;
 
-    text_put_json(printer->out, bytes_of(field->json_name ? field->json_name : field->name));
-    buf_put_byte(printer->out, ':');
+    text_put_json(out, bytes_of(field->json_name ? field->json_name : field->name));
+    buf_put_byte(out, ':');
     if (!comment.size) {
         put_field_schema(printer, field);
         return;
     }
-    buf_put_byte(printer->out, '{');
-    put_description(printer->out, comment);
-    buf_put_text(printer->out, "\"allOf\":[");
+    printer->out = &schema;
     put_field_schema(printer, field);
-    buf_put_text(printer->out, "]}");
+    printer->out = out;
+    is_reference = bytes_begin(buf_bytes(&schema), bytes_of("{\"$ref\""));
+    buf_put_byte(out, '{');
+    put_description(out, comment);
+    if (is_reference)
+        buf_printf(out, "\"allOf\":[%s]}", buf_text(&schema));
+    else
+        buf_put(out, bytes_skip(buf_bytes(&schema), 1));
+    buf_release(&schema);
 }
 
-static void put_schema(struct printer *printer, const struct symbol *symbol)
+/* Whether answers always have the field: as json_encode_answer writes them. */
+static bool is_always_there(const Google__Protobuf__FieldDescriptorProto *field)
+{
+    if (field->label == GOOGLE__PROTOBUF__FIELD_DESCRIPTOR_PROTO__LABEL__LABEL_REPEATED)
+        return true;
+    return !field->has_oneof_index &&
+           field->type != GOOGLE__PROTOBUF__FIELD_DESCRIPTOR_PROTO__TYPE__TYPE_STRING &&
+           field->type != GOOGLE__PROTOBUF__FIELD_DESCRIPTOR_PROTO__TYPE__TYPE_BYTES &&
+           field->type != GOOGLE__PROTOBUF__FIELD_DESCRIPTOR_PROTO__TYPE__TYPE_MESSAGE;
+}
+
+/* What is part of a request, too, may be left out there. */
+static void put_required(struct printer *printer, const struct symbol *symbol, bool is_asked)
+{
+    const char *before = ",\"required\":[";
+
+    for (size_t i = 0; i < symbol->message->n_field && !is_asked; i++) {
+        const Google__Protobuf__FieldDescriptorProto *field = symbol->message->field[i];
+
+        if (!is_always_there(field))
+            continue;
+        buf_put_text(printer->out, before);
+        text_put_json(printer->out, bytes_of(field->json_name ? field->json_name : field->name));
+        before = ",";
+    }
+    if (*before == ',' && !before[1])
+        buf_put_byte(printer->out, ']');
+}
+
+static void put_schema(struct printer *printer, const struct symbol *symbol, bool is_asked)
 {
     struct buf *out = printer->out;
     size_t i;
@@ -232,21 +292,66 @@ static void put_schema(struct printer *printer, const struct symbol *symbol)
             buf_put_byte(out, ',');
         put_property(printer, symbol, i);
     }
-    buf_put_text(out, "}}");
+    buf_put_byte(out, '}');
+    put_required(printer, symbol, is_asked);
+    buf_put_byte(out, '}');
 }
 
 /* --- methods --- */
 
+/* By JSON, which takes one message. */
 static bool is_listed(const struct symbol *symbol)
 {
     return symbol->kind == SYMBOL_METHOD && strncmp(symbol->name, "torg.", 5) == 0 &&
-           !symbol->method->client_streaming && !symbol->method->server_streaming;
+           !symbol->method->client_streaming;
+}
+
+/* The handler's flags; 0 when no service of this process has the method. */
+static unsigned flags_of(const struct printer *printer, const struct symbol *symbol)
+{
+    const struct openapi_source *source = printer->source;
+    const char *dot = strrchr(symbol->name, '.');
+    struct bytes name = bytes_make(symbol->name, (size_t)(dot - symbol->name));
+
+    for (size_t i = 0; i < source->service_count; i++)
+        if (bytes_equal_text(name, source->services[i]->descriptor->name)) {
+            const struct rpc_method *method = service_method(source->services[i], dot + 1);
+
+            return method ? method->flags : 0;
+        }
+    return 0;
+}
+
+static void put_security(struct printer *printer, unsigned flags)
+{
+    if (flags & RPC_PUBLIC)
+        buf_put_text(printer->out, "\"security\":[],");
+}
+
+/* Begins the path's object. */
+static void put_path(struct printer *printer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void put_path(struct printer *printer, const char *format, ...)
+{
+    va_list args;
+
+    buf_put_text(printer->out, printer->is_first ? "\"" : ",\"");
+    printer->is_first = false;
+    va_start(args, format);
+    buf_vprintf(printer->out, format, args);
+    va_end(args);
+    buf_put_text(printer->out, "\":{");
 }
 
 static void put_responses(struct printer *printer, const struct symbol *method)
 {
-    buf_put_text(printer->out, "\"responses\":{\"200\":{\"description\":\"The answer.\","
-                               "\"content\":{\"application/json\":{\"schema\":");
+    bool is_stream = method->method->server_streaming;
+
+    buf_printf(printer->out,
+               "\"responses\":{\"200\":{\"description\":\"%s\",\"content\":{\"%s\":{\"schema\":",
+               is_stream ? "The answers, one a line." : "The answer.",
+               is_stream ? "application/x-ndjson" : "application/json");
     put_reference(printer, method->method->output_type);
     buf_put_text(printer->out, "}}},\"default\":{\"$ref\":\"#/components/responses/Error\"}}");
 }
@@ -256,13 +361,19 @@ static void put_method(struct printer *printer, const struct symbol *symbol)
     struct buf *out = printer->out;
     const char *dot = strrchr(symbol->name, '.');
     int service_size = (int)(dot - symbol->name);
+    struct bytes comment = comment_of(printer, symbol, 0, 0);
+    struct bytes example = example_of(comment);
 
-    buf_printf(out, "\"/%.*s/%s\":{\"post\":{\"operationId\":\"%s\",\"tags\":[\"%.*s\"],",
-               service_size, symbol->name, dot + 1, symbol->name, service_size, symbol->name);
-    put_description(out, comment_of(printer, symbol, 0, 0));
+    put_path(printer, "/%.*s/%s", service_size, symbol->name, dot + 1);
+    buf_printf(out, "\"post\":{\"operationId\":\"%s\",\"tags\":[\"%.*s\"],", symbol->name,
+               service_size, symbol->name);
+    put_security(printer, flags_of(printer, symbol));
+    put_description(out, comment);
     buf_put_text(out, "\"requestBody\":{\"required\":true,\"content\":{\"application/json\":"
                       "{\"schema\":");
     put_reference(printer, symbol->method->input_type);
+    if (example.size)
+        buf_printf(out, ",\"example\":%.*s", BYTES_ARG(bytes_skip(example, strlen("Example: "))));
     buf_put_text(out, "}}},");
     put_responses(printer, symbol);
     buf_put_text(out, "}}");
@@ -304,9 +415,10 @@ static int put_get(struct printer *printer, const struct get_address *get, struc
         return err_set(err, ERR_INVALID, "the address %.*s is of a method that is not there: %.*s",
                        BYTES_ARG(get->prefix), BYTES_ARG(get->method));
     service_size = (int)(strrchr(method->name, '.') - method->name);
-    buf_printf(out, ",\"%.*s{%.*s}\":{\"get\":{\"operationId\":\"%s.get\",\"tags\":[\"%.*s\"],",
-               BYTES_ARG(get->prefix), BYTES_ARG(get->field), method->name, service_size,
-               method->name);
+    put_path(printer, "%.*s{%.*s}", BYTES_ARG(get->prefix), BYTES_ARG(get->field));
+    buf_printf(out, "\"get\":{\"operationId\":\"%s.get\",\"tags\":[\"%.*s\"],", method->name,
+               service_size, method->name);
+    put_security(printer, flags_of(printer, method));
     put_description(out, comment_of(printer, method, 0, 0));
     buf_put_text(out, "\"parameters\":[");
     for (size_t i = 0; i < request->message->n_field; i++) {
@@ -320,6 +432,107 @@ static int put_get(struct printer *printer, const struct get_address *get, struc
     return 0;
 }
 
+/* --- what is no method of a .proto --- */
+
+static void put_path_parameters(struct printer *printer, const char *path)
+{
+    const char *before = "\"parameters\":[";
+    const char *open;
+
+    for (const char *at = path; (open = strchr(at, '{')); at = strchr(open, '}')) {
+        buf_printf(printer->out,
+                   "%s{\"name\":\"%.*s\",\"in\":\"path\",\"required\":true,\"schema\":"
+                   "{\"type\":\"string\",\"minLength\":1}}",
+                   before, (int)strcspn(open + 1, ".}"), open + 1);
+        before = ",";
+    }
+    if (*before == ',')
+        buf_put_text(printer->out, "],");
+}
+
+static void put_binary(struct printer *printer, const char *about)
+{
+    if (about) {
+        buf_put_text(printer->out, "\"description\":");
+        text_put_json(printer->out, bytes_of(about));
+        buf_put_byte(printer->out, ',');
+    }
+    buf_put_text(printer->out,
+                 "\"responses\":{\"200\":{\"description\":\"What is there.\",\"content\":"
+                 "{\"application/octet-stream\":{\"schema\":{\"type\":\"string\",\"format\":\"binary\"}}}},"
+                 "\"default\":{\"$ref\":\"#/components/responses/Error\"}}}");
+}
+
+static void put_folder(struct printer *printer, const struct folder *folder)
+{
+    const char *path = "{name}";
+
+    put_path(printer, "%s%s", folder->prefix, path);
+    buf_printf(printer->out, "\"get\":{\"operationId\":\"get%s\",\"tags\":[\"files\"],",
+               folder->prefix);
+    buf_put_text(printer->out, "\"security\":[],");
+    put_path_parameters(printer, path);
+    put_binary(printer, folder->about);
+    buf_put_byte(printer->out, '}');
+}
+
+/* "{name...}" is "{name}" to OpenAPI, which has no word for several parts. */
+static void put_plain_path(struct buf *out, const char *path)
+{
+    for (; *path; path++)
+        if (strncmp(path, "...}", 4) != 0)
+            buf_put_byte(out, (uint8_t)*path);
+        else
+            path += 2;
+}
+
+static bool is_same_path(const struct resource *a, const struct resource *b)
+{
+    return strcmp(a->rest->path, b->rest->path) == 0;
+}
+
+static void put_verb(struct printer *printer, const struct rest_method *rest)
+{
+    struct buf *out = printer->out;
+    bool has_body = strcmp(rest->verb, "GET") != 0 && strcmp(rest->verb, "DELETE") != 0;
+
+    buf_put_byte(out, '"');
+    for (const char *at = rest->verb; *at; at++)
+        buf_put_byte(out, (uint8_t)(*at | 0x20));
+    buf_printf(out, "\":{\"operationId\":\"%s %s\",\"tags\":[\"resources\"],", rest->verb,
+               rest->path);
+    put_security(printer, rest->flags);
+    put_path_parameters(printer, rest->path);
+    if (has_body)
+        buf_put_text(out, "\"requestBody\":{\"content\":{\"application/octet-stream\":{\"schema\":{\"type\":"
+                          "\"string\",\"format\":\"binary\"}}}},");
+    put_binary(printer, rest->about);
+}
+
+/* All verbs of a path stand together. */
+static void put_resource(struct printer *printer, const struct resources *resources, size_t index)
+{
+    const struct resource *first = resources->list[index];
+    struct buf path = BUF_INIT(1024);
+
+    for (size_t i = 0; i < index; i++)
+        if (is_same_path(resources->list[i], first))
+            return;
+    put_plain_path(&path, first->rest->path);
+    put_path(printer, "%s", buf_text(&path));
+    buf_release(&path);
+    for (size_t i = index; i < resources->count; i++) {
+        if (!is_same_path(resources->list[i], first))
+            continue;
+        if (i != index)
+            buf_put_byte(printer->out, ',');
+        put_verb(printer, resources->list[i]->rest);
+    }
+    buf_put_byte(printer->out, '}');
+}
+
+/* --- the whole --- */
+
 /* How errors look, and how a caller says who it is: of the server, not of any .proto. */
 static const char common[] =
     "\"securitySchemes\":{\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\"}},"
@@ -328,51 +541,102 @@ static const char common[] =
     "\"schemas\":{\"Error\":{\"type\":\"object\",\"properties\":{"
     "\"code\":{\"type\":\"string\",\"description\":\"The gRPC status in lower case.\","
     "\"example\":\"invalid_argument\"},\"message\":{\"type\":\"string\"},"
-    "\"details\":{\"type\":\"array\",\"description\":\"The fields at fault.\",\"items\":"
-    "{\"type\":\"object\",\"properties\":{\"field\":{\"type\":\"string\"},"
-    "\"reason\":{\"type\":\"string\"}}}}},\"required\":[\"code\",\"message\"]}";
+    "\"details\":{\"type\":\"array\",\"description\":\"Messages of google.rpc: the fields at fault "
+    "(BadRequest), when to come back (RetryInfo).\",\"items\":"
+    "{\"type\":\"object\",\"properties\":{\"type\":{\"type\":\"string\",\"example\":"
+    "\"google.rpc.BadRequest\"},\"value\":{\"type\":\"string\",\"description\":\"The message in "
+    "base64, not padded.\"},\"debug\":{\"type\":\"object\",\"description\":\"The message as "
+    "JSON.\",\"properties\":{\"fieldViolations\":{\"type\":\"array\",\"items\":{\"type\":"
+    "\"object\",\"properties\":{\"field\":{\"type\":\"string\"},\"description\":{\"type\":"
+    "\"string\"}}}},\"retryDelay\":{\"type\":\"string\"}}}},\"required\":[\"type\",\"value\"]}}},"
+    "\"required\":[\"code\",\"message\"]}";
 
-static int put_document(struct printer *printer, const struct gets *gets, struct err *err)
+static bool is_special(const char *type_name)
+{
+    return special_schema(type_name) != NULL;
+}
+
+/* Types that requests are made of come first among the wanted. */
+static void find_asked(struct printer *printer)
+{
+    for (size_t i = 0; i < printer->descriptors.symbol_count; i++)
+        if (is_listed(&printer->descriptors.symbols[i])) {
+            const Google__Protobuf__MethodDescriptorProto *method =
+                printer->descriptors.symbols[i].method;
+
+            want(printer, descriptors_find(&printer->descriptors, method->input_type));
+        }
+    for (size_t i = 0; i < printer->wanted_count; i++) { /* grows while it is walked */
+        const struct symbol *symbol = printer->wanted[i];
+
+        for (size_t k = 0; symbol->kind == SYMBOL_MESSAGE && k < symbol->message->n_field; k++) {
+            const char *name = symbol->message->field[k]->type_name;
+            const struct symbol *type = NULL;
+
+            if (name && *name && !is_special(name))
+                type = descriptors_find(&printer->descriptors, name);
+            if (type && type->kind == SYMBOL_MESSAGE && type->message->options &&
+                type->message->options->map_entry) {
+                name = type->message->field[1]->type_name;
+                type = name && *name && !is_special(name)
+                           ? descriptors_find(&printer->descriptors, name)
+                           : NULL;
+            }
+            if (type)
+                want(printer, type);
+        }
+    }
+    printer->asked_count = printer->wanted_count;
+}
+
+static int put_paths(struct printer *printer, struct err *err)
+{
+    const struct openapi_source *source = printer->source;
+    int rc = 0;
+
+    printer->is_first = true;
+    for (size_t i = 0; i < printer->descriptors.symbol_count; i++)
+        if (is_listed(&printer->descriptors.symbols[i]))
+            put_method(printer, &printer->descriptors.symbols[i]);
+    for (size_t i = 0; source->gets && i < source->gets->count && !rc; i++)
+        rc = put_get(printer, &source->gets->list[i], err);
+    for (size_t i = 0; i < source->folder_count; i++)
+        put_folder(printer, source->folders[i]);
+    for (size_t i = 0; source->resources && i < source->resources->count; i++)
+        put_resource(printer, source->resources, i);
+    return rc;
+}
+
+static int put_document(struct printer *printer, struct err *err)
 {
     struct buf *out = printer->out;
-    bool first = true;
-    int rc = 0;
-    size_t i;
+    int rc;
 
+    find_asked(printer);
     buf_put_text(out,
                  "{\"openapi\":\"3.0.3\",\"info\":{\"title\":\"Torg\",\"version\":\"" TORG_VERSION
-                 "\"},\"security\":[{\"bearer\":[]}],\"paths\":{");
-    for (i = 0; i < printer->descriptors.symbol_count; i++) {
-        if (!is_listed(&printer->descriptors.symbols[i]))
-            continue;
-        if (!first)
-            buf_put_byte(out, ',');
-        first = false;
-        put_method(printer, &printer->descriptors.symbols[i]);
-    }
-    for (i = 0; gets && i < gets->count && !rc; i++)
-        rc = put_get(printer, &gets->list[i], err);
+                 "\"},\"servers\":[{\"url\":\"/\"}],\"security\":[{\"bearer\":[]}],\"paths\":{");
+    rc = put_paths(printer, err);
     buf_put_text(out, "},\"components\":{");
     buf_put_text(out, common);
-    for (i = 0; i < printer->wanted_count; i++) { /* grows while it is walked */
+    for (size_t i = 0; i < printer->wanted_count; i++) { /* grows while it is walked */
         buf_put_byte(out, ',');
-        put_schema(printer, printer->wanted[i]);
+        put_schema(printer, printer->wanted[i], i < printer->asked_count);
     }
     buf_put_text(out, "}}}\n");
     return rc;
 }
 
-int openapi_print(const struct bytes *descriptor_sets, size_t count, const struct gets *gets,
-                  struct buf *out, struct err *err)
+int openapi_print(const struct openapi_source *source, struct buf *out, struct err *err)
 {
     struct arena *arena = arena_new();
-    struct printer printer = {.out = out};
-    int rc = descriptors_load(descriptor_sets, count, arena, &printer.descriptors, err);
+    struct printer printer = {.out = out, .source = source};
+    int rc = descriptors_load(source->sets, source->set_count, arena, &printer.descriptors, err);
 
     if (!rc) {
         printer.wanted =
             arena_array(arena, printer.descriptors.symbol_count, sizeof(*printer.wanted));
-        rc = put_document(&printer, gets, err);
+        rc = put_document(&printer, err);
     }
     arena_free(arena);
     return rc;

@@ -14,11 +14,24 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "net/server/folder.h"
 #include "net/server/gets.h"
+#include "net/server/resources.h"
 
-/* Appends the document. gets may be NULL. Fails on a damaged set, and for the address of a method
- * that is in none; the buffer remembers if it did not fit. */
-int openapi_print(const struct bytes *descriptor_sets, size_t count, const struct gets *gets,
-                  struct buf *out, struct err *err);
+/* What a server offers; all borrowed. Only the sets must be there. */
+struct openapi_source {
+    const struct bytes *sets; /* FileDescriptorSets */
+    size_t set_count;
+    const struct gets *gets;
+    const struct rpc_service *const *services; /* say which methods need no key */
+    size_t service_count;
+    const struct folder *const *folders;
+    size_t folder_count;
+    const struct resources *resources;
+};
+
+/* Appends the document. Fails on a damaged set, and for the address of a method that is in none;
+ * the buffer remembers if it did not fit. */
+int openapi_print(const struct openapi_source *source, struct buf *out, struct err *err);
 
 #endif

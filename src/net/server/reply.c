@@ -50,7 +50,7 @@ void reply_header(struct call *call, const char *name, struct bytes value)
 static void put_message(const struct call *call, const ProtobufCMessage *message, struct buf *out)
 {
     if (format_is_json(call->format))
-        json_encode(message, out);
+        json_encode_answer(message, out);
     else
         message_encode(message, out);
 }

@@ -22,6 +22,7 @@
 #include "net/server/call.h"
 #include "net/server/connection.h"
 #include "net/server/listener.h"
+#include "net/server/openapi.h"
 #include "net/server/server_parts.h"
 
 enum { DRAIN_POLL_MS = 5, CANCEL_WAIT_MS = 1000, LEAVE_MS = 400 };
@@ -340,6 +341,37 @@ static void keep_certificates(struct task *task, void *arg)
     }
 }
 
+void server_add_openapi(struct server *server)
+{
+    object_check(server, SERVER_MAGIC);
+    assert(!server->started);
+    server->has_openapi = true;
+}
+
+static int make_openapi(struct server *server, struct err *err)
+{
+    const struct openapi_source source = {.sets = server->descriptor_sets,
+                                          .set_count = server->descriptor_set_count,
+                                          .gets = &server->gets,
+                                          .services = server->services,
+                                          .service_count = server->service_count,
+                                          .folders = server->folders,
+                                          .folder_count = server->folder_count,
+                                          .resources = &server->resources};
+    int rc;
+
+    if (!server->has_openapi)
+        return 0;
+    buf_init(&server->openapi, NET_OPENAPI_SIZE_MAX);
+    rc = openapi_print(&source, &server->openapi, err);
+    if (!rc && buf_failed(&server->openapi))
+        rc = err_set(err, ERR_LIMIT, "the OpenAPI document is larger than %d bytes",
+                     NET_OPENAPI_SIZE_MAX);
+    if (!rc)
+        site_add(&server->site, "/openapi.json", "application/json", buf_bytes(&server->openapi));
+    return rc;
+}
+
 int server_start(struct server *server, struct err *err)
 {
     const struct task_options keeper = {
@@ -350,6 +382,8 @@ int server_start(struct server *server, struct err *err)
     assert(!server->started);
     raise_descriptor_limit(server);
     rc = add_own_services(server, err);
+    if (!rc)
+        rc = make_openapi(server, err);
     server->started = true;
     if (!rc)
         rc = listener_watch(&server->listener, err);
@@ -553,6 +587,7 @@ void server_free(struct server *server)
     resources_release(&server->resources);
     site_release(&server->site);
     cors_release(&server->cors);
+    buf_release(&server->openapi);
     tls_context_free(server->tls);
     admission_free(server->admission);
     pthread_mutex_destroy(&server->unready_lock);

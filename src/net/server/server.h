@@ -68,6 +68,9 @@ void server_add_file(struct server *server, const char *path, const char *conten
 /* Files that are read when asked for: GET prefix and a name. Borrowed for the server's life. */
 void server_add_folder(struct server *server, const struct folder *folder);
 
+/* GET /openapi.json describes all that is added until the start. */
+void server_add_openapi(struct server *server);
+
 int server_start(struct server *server, struct err *err); /* listening when it returns 0 */
 unsigned server_port(const struct server *server);
 unsigned server_operator_port(const struct server *server);

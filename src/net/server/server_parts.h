@@ -118,6 +118,8 @@ struct server {
     struct site site;
     struct gets gets;
     struct cors cors;
+    bool has_openapi;
+    struct buf openapi;                                 /* the document, which the site borrows */
     const struct folder *folders[NET_FOLDER_COUNT_MAX]; /* borrowed */
     size_t folder_count;
     struct resources resources;

@@ -11,7 +11,6 @@
 #include "inspect/pipeline.h"
 #include "inspect/service.h"
 #include "model_descriptors.h"
-#include "net/server/openapi.h"
 #include "roles/bounds.h"
 #include "roles/processes/process.h"
 #include "roles/processes/service.h"
@@ -74,26 +73,6 @@ struct rpc_service system_service(struct process *process)
     return RPC_SERVICE(system, methods, process);
 }
 
-/* The list of calls, for programs and for the page. */
-static int add_openapi(struct process *process, struct err *err)
-{
-    const struct bytes set = bytes_make(model_descriptors, model_descriptors_size);
-    struct buf out = BUF_INIT(OPENAPI_SIZE_MAX);
-    struct gets gets = {.count = 0};
-    int rc;
-
-    gets_add(&gets, FRESHNESS_ADDRESS, FRESHNESS_METHOD, FRESHNESS_FIELD);
-    rc = openapi_print(&set, 1, &gets, &out, err);
-    if (!rc && buf_failed(&out))
-        rc = err_set(err, ERR_LIMIT, "the OpenAPI document is larger than %d bytes",
-                     OPENAPI_SIZE_MAX);
-    if (!rc)
-        server_add_file(process->server, "/openapi.json", "application/json",
-                        arena_copy(process->arena, buf_bytes(&out)));
-    buf_release(&out);
-    return rc;
-}
-
 static bool has_role(void *arg, const char *role)
 {
     const struct process *process = arg;
@@ -136,7 +115,8 @@ static int add_pages(struct process *process, struct err *err)
     for (size_t i = 0; i < web_file_count; i++)
         server_add_file(process->server, web_files[i].path, web_files[i].content_type,
                         bytes_make(web_files[i].data, web_files[i].size));
-    return add_openapi(process, err);
+    server_add_openapi(process->server);
+    return 0;
 }
 
 int role_system_start(struct process *process, struct err *err)

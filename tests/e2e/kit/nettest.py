@@ -95,7 +95,7 @@ class Testd:
     def is_well(self):
         """An honest client is served."""
         status, _, body = self.post("Echo", {"text": "still here"})
-        assert (status, body) == (200, {"text": "still here"}), (status, body)
+        assert (status, body.get("text")) == (200, "still here"), (status, body)
 
     def raw(self, request, timeout=tap.PATIENCE_S):
         """Sends bytes, returns everything until the server closes."""

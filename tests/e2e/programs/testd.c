@@ -305,6 +305,7 @@ int main(int argc, char **argv)
     server_add_get(server, "/v1/echo/", "/torg.test.v1.EchoService/Echo", "text");
     server_add_descriptors(server, bytes_make(echo_descriptors, echo_descriptors_size));
     server_add_file(server, "/", "text/html; charset=utf-8", bytes_of(page));
+    server_add_openapi(server);
     if (server_start(server, &err)) {
         fprintf(stderr, "testd: %s\n", err.text);
         server_free(server);

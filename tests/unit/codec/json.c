@@ -554,6 +554,56 @@ static void an_any_of_an_unknown_type(void **state)
     assert_non_null(strstr(err.text, "\"@type\" is missing"));
 }
 
+static void answers_tell_zeros_that_say_something(void **state)
+{
+    static const char zeros[] =
+        "\"aBool\":false,\"anInt32\":0,\"anInt64\":\"0\",\"aUint32\":0,\"aUint64\":\"0\","
+        "\"aSint64\":\"0\",\"aFixed64\":\"0\",\"aFloat\":0,\"aDouble\":0,"
+        "\"aColor\":\"COLOR_UNSPECIFIED\",";
+    static const char lists[] = "\"manyInt64\":[],\"manyString\":[],\"manyColor\":[],"
+                                "\"manyChildren\":[],\"aMap\":{},\"childMap\":{}";
+    Torg__Test__V1__EchoResponse response = TORG__TEST__V1__ECHO_RESPONSE__INIT;
+    everything outer = TORG__TEST__V1__EVERYTHING__INIT;
+    everything inner = TORG__TEST__V1__EVERYTHING__INIT;
+
+    (void)state;
+    buf_reset(&out);
+    json_encode_answer(&response.base, &out);
+    assert_string_equal(buf_text(&out), "{\"count\":\"0\"}");
+    outer.child = &inner;
+    buf_reset(&out);
+    json_encode_answer(&outer.base, &out);
+    assert_string_equal(buf_text(&out),
+                        arena_printf(arena, "{%s\"child\":{%s%s},%s}", zeros, zeros, lists, lists));
+    assert_int_equal(decode_as(EVERYTHING, buf_bytes(&out)), 0);
+    writes(message, "{\"child\":{}}");
+}
+
+static void paths_have_the_names_of_their_reader(void **state)
+{
+    static const char *const paths[][2] = {
+        {"an_int32", "anInt32"},
+        {"child.child_map[\"an_int32].x\"].an_int32", "child.childMap[\"an_int32].x\"].anInt32"},
+        {"many_children[2].choice_child.a_map[\"a_map\"]",
+         "manyChildren[2].choiceChild.aMap[\"a_map\"]"},
+        {"child_map[\"open", "childMap[\"open"},
+        {"a_timestamp.an_int32", "aTimestamp.an_int32"},
+        {"no_such.an_int32", "no_such.an_int32"},
+        {"", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(paths); i++)
+        for (unsigned from = 0; from < 2; from++) {
+            buf_reset(&out);
+            json_put_field_path(&out, paths[i][from], EVERYTHING, true);
+            assert_string_equal(buf_text(&out), paths[i][1]);
+            buf_reset(&out);
+            json_put_field_path(&out, paths[i][from], EVERYTHING, false);
+            assert_string_equal(buf_text(&out), paths[i][0]);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -584,6 +634,8 @@ int main(void)
         cmocka_unit_test(a_full_buffer_is_told),
         cmocka_unit_test(an_any_says_its_type),
         cmocka_unit_test(an_any_of_an_unknown_type),
+        cmocka_unit_test(answers_tell_zeros_that_say_something),
+        cmocka_unit_test(paths_have_the_names_of_their_reader),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
