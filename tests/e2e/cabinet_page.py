@@ -263,13 +263,35 @@ def every_reason_is_told_in_russian():
 
 
 @tap.test
+def a_link_replaces_a_key_only_when_asked():
+    with Browser() as browser, Stall() as stall:
+        page = browser.page(f"{stall.url}/cabinet#key={stall.seller}", language="en")
+        page.wait("document.querySelector('.empty')", "an empty list")
+        for agreed, kept in (("false", stall.seller), ("true", stall.start_key)):
+            page.js(f"window.asked = []; window.confirm = (text) => {{ window.asked.push(text); return {agreed}; }}")
+            page.js(f"location.hash = '#key={stall.start_key}'")
+            page.wait("window.asked.length === 1 && location.hash === ''", "the question")
+            tap.contains(page.js("window.asked[0]"), "another key")
+            tap.equal(page.js("sessionStorage.getItem('torg-key')"), kept)
+        # The same key again is no question, and rubbish changes nothing.
+        page.js("window.asked = []")
+        for part in (stall.start_key, "%E0%A4%A"):
+            page.js(f"location.hash = '#key={part}'")
+            page.wait("location.hash === ''", "the address is clean")
+        tap.equal((page.js("window.asked.length"), page.js("sessionStorage.getItem('torg-key')")),
+                  (0, stall.start_key))
+
+
+@tap.test
 def a_refusal_is_told_in_the_language_of_the_page():
     with Browser() as browser, Stall() as stall:
         page = browser.page(f"{stall.url}/cabinet#key={stall.start_key}", language="ru")
         page.wait("document.querySelector('#key-problem')?.innerText.includes('не ключ продавца')",
                   "the wrong key")
         tap.contains(page.text("#key-problem [lang=en]"), "seller")
+        page.js("window.confirm = () => true")
         page.go(f"{stall.url}/cabinet#key={stall.seller}")
+        page.wait("location.hash === ''", "the key is taken out of the address")
         page.reload()
         page.wait("document.querySelector('.empty')", "an empty list")
         page.js("location.hash = '#/offer/1234-5678-9012-3456'")

@@ -2,8 +2,14 @@
 // call.js - calls of the API as JSON, and the key they are made with.
 //
 // A page opened as /console#key=... takes the key, keeps it for the tab and takes it out of the
-// address, so that it is not sent on with a copied link.
-import { language, t } from "./text.js";
+// address, so that it is not sent on with a copied link. Who has another key already is asked before
+// it is replaced: a stranger's link would make him work with the stranger's account.
+import { language, t, texts } from "./text.js";
+
+texts({
+  ru: { otherKey: "В ссылке другой ключ, не тот, с которым вы вошли. Войти с ним?" },
+  en: { otherKey: "This link brings another key than the one you are signed in with. Use it?" },
+});
 
 const KEY = "torg-key";
 let current = "";
@@ -27,8 +33,12 @@ export function setKey(value) {
 function takeKeyFromAddress() {
   const found = /^#key=(.+)$/.exec(location.hash);
   if (!found) return;
-  setKey(decodeURIComponent(found[1]));
+  const before = key();
+  let brought = "";
+  try { brought = decodeURIComponent(found[1]).trim(); } catch { /* not a key */ }
   history.replaceState(history.state, "", location.pathname + location.search);
+  if (!brought || brought === before || before && !confirm(t("otherKey"))) return;
+  setKey(brought);
 }
 
 takeKeyFromAddress();

@@ -76,7 +76,7 @@ class Place:
         if self.ended():
             raise AssertionError(f"torg ended: {self.log()}")
         self.url = (self.data / "server.url").read_text()
-        self.operators = re.search(r"operators +(http://[^/]+)/", self.out())[1]
+        self.operators = re.search(r"operators +(https?://[^/]+)/", self.out())[1]
         has_start_key = "start key" in self.out()
         self.start_key = (self.data / "start.key").read_text() if has_start_key else None
         return self
