@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers behind Torg, when they ask who is calling: PostgreSQL by TLS, Kafka by TLS and SASL, ZooKeeper by digest."""
+"""The servers behind Torg, when they ask who is calling: PostgreSQL (TLS), Kafka (TLS, SASL), ZooKeeper (digest)."""
 import os
 import secrets
 import socket
