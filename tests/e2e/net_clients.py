@@ -71,9 +71,18 @@ def json_errors_carry_status_code_and_fields():
               "CANCELLED": (499, "canceled"), "STALE": (409, "aborted")}
     with Testd() as server:
         for code, (status, name) in wanted.items():
-            got, _, body = server.post("Fail", {"code": code, "text": 'why "x"', "fields": ["a.b"]})
-            tap.equal((got, body["code"], body["message"]), (status, name, 'why "x"'), code)
+            got, headers, body = server.post("Fail", {"code": code, "text": 'why "x"', "fields": ["a.b"]})
+            told = 'why "x"'
+            if code in ("INTERNAL", "CORRUPT"):     # what is wrong inside is for the log
+                told = f"something is wrong here: our log has it as request {headers['x-request-id']}"
+            tap.equal((got, body["code"], body["message"]), (status, name, told), code)
             tap.equal(tap.faults(body), {"a.b": "a.b is at fault"})
+        for text, told in (("postgres: cannot connect to 10.1.2.3", "try again later"),
+                           ("shard 3 does not answer", "shard 3 does not answer")):
+            _, _, body = server.post("Fail", {"code": "UNAVAILABLE", "text": text})
+            tap.contains(body["message"], told)
+            tap.equal("10.1.2.3" in body["message"], False)
+        tap.contains(server.log_text(), "10.1.2.3")
         status, _, body = server.post("Echo", {"nonsense": 1})
         tap.equal((status, body["code"]), (400, "invalid_argument"))
         tap.contains(json.dumps(body), "nonsense")
