@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who may what: bound keys against every method, rotation, revocation of what is open, the audit log."""
+import base64
 import json
 import re
 import sqlite3
+import subprocess
+import time
 import urllib.request
 
 from kit import h2raw
@@ -270,6 +273,78 @@ def a_changed_or_removed_entry_shows():
             base.close()
             store.write_bytes(copy)
         tap.equal(place.torg("audit", "verify").returncode, 0)
+
+
+class Issuer:
+    """Who signs tokens: RSA keys by openssl, their set as a file."""
+
+    def __init__(self, folder):
+        self.folder, self.names = folder, []
+
+    def add(self, name):
+        subprocess.run(["openssl", "genrsa", "-out", self.folder / f"{name}.pem", "2048"], check=True,
+                       capture_output=True)
+        self.names.append(name)
+
+    def publish(self):
+        keys = []
+        for name in self.names:
+            told = tap.run("openssl", "rsa", "-in", self.folder / f"{name}.pem", "-noout", "-modulus").stdout
+            modulus = bytes.fromhex(told.strip().split("=")[1])
+            keys.append({"kty": "RSA", "kid": name, "alg": "RS256", "n": base64url(modulus), "e": "AQAB"})
+        (self.folder / "jwks.new").write_text(json.dumps({"keys": keys}))
+        (self.folder / "jwks.new").rename(self.folder / "jwks.json")
+
+    def sign(self, name, **claims):
+        claims = {"iss": "https://login.example.org", "aud": "torg", "exp": int(time.time()) + 600, "sub": "user-1",
+                  **claims}
+        text = ".".join(base64url(json.dumps(part).encode())
+                        for part in ({"alg": "RS256", "typ": "JWT", "kid": name}, claims))
+        signed = subprocess.run(["openssl", "dgst", "-sha256", "-sign", self.folder / f"{name}.pem"],
+                                input=text.encode(), capture_output=True, check=True).stdout
+        return f"{text}.{base64url(signed)}"
+
+
+def base64url(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+@tap.test
+def sellers_come_with_tokens_of_their_own():
+    with Place() as place:
+        place.spelling = False
+        issuer = Issuer(place.dir)
+        issuer.add("one")
+        issuer.publish()
+        for words, told in ((("--tokens.keys=jwks.json",), "needs tokens.issuer and tokens.audience"),
+                            (("--tokens.keys=nowhere.json", "--tokens.issuer=i", "--tokens.audience=a"), "nowhere.json"),
+                            (("--tokens.keys=http://192.0.2.1/k", "--tokens.issuer=i", "--tokens.audience=a"),
+                             "use https://")):
+            result = place.torg("up", "--listen=127.0.0.1:0", "--operator-listen=127.0.0.1:0", *words)
+            tap.equal((result.returncode != 0, told in result.stderr), (True, True), result.stderr)
+        place.start("up", "--tokens.keys=jwks.json", "--tokens.issuer=https://login.example.org",
+                    "--tokens.audience=torg")
+        good = issuer.sign("one", seller="s-17", scope="openid offers.read offers.write admin")
+        tap.equal(place.call("CabinetService/GetCounts", {}, good)[0], 200)
+        tap.equal(place.call("KeyService/ListKeys", {}, good)[0], 403)
+        tap.equal(place.call("ModerationService/GetModeration", {}, good)[0], 403)
+        reader = issuer.sign("one", seller="s-17", scope=["offers.read"])
+        tap.equal(place.call("FeedService/UndoTask", {"taskId": 1}, reader)[0], 403)
+        for bad in (issuer.sign("one", seller="s-17", aud="other"), issuer.sign("one", seller="s-17", iss="other"),
+                    issuer.sign("one", seller="s-17", exp=int(time.time()) - 100), issuer.sign("one"),
+                    good[:-4] + "AAAA", good.rsplit(".", 1)[0] + "."):
+            tap.equal(place.call("CabinetService/GetCounts", {}, bad)[0], 401, bad)
+        # A rotation: the new key beside the old one, then alone.
+        issuer.add("two")
+        new = issuer.sign("two", seller="s-18", scope="offers.read")
+        tap.equal(place.call("CabinetService/GetCounts", {}, new)[0], 401)
+        issuer.publish()
+        tap.wait_until(lambda: place.call("CabinetService/GetCounts", {}, new)[0] == 200, what="the new key")
+        tap.equal(place.call("CabinetService/GetCounts", {}, good)[0], 200)
+        issuer.names.remove("one")
+        issuer.publish()
+        tap.wait_until(lambda: place.call("CabinetService/GetCounts", {}, good)[0] == 401, what="the old key's end")
+        tap.equal(place.stop(), 0)
 
 
 @tap.test
