@@ -56,8 +56,8 @@ struct follower_options {
 
 int follower_start(const struct follower_options *options, struct follower **follower,
                    struct err *err);
-void follower_stop(
-    struct follower *follower); /* with its replicas; no call under way; NULL is fine */
+/* With its replicas, each with a checkpoint of all that it has; no call under way; NULL is fine. */
+void follower_stop(struct follower *follower);
 
 /* Until view_release; whatever happens to the map meanwhile. */
 const struct index_view *follower_view(struct follower *follower);

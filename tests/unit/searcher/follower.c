@@ -181,6 +181,28 @@ static void what_is_sent_is_found_and_a_restart_keeps_it(void **state)
     close_world(&world);
 }
 
+/* By counts: a start after a stop in order has nothing to index again. */
+static void a_restart_replays_nothing(void **state)
+{
+    struct replica_state seen = {0};
+    struct world world;
+
+    (void)state;
+    open_world(&world, "memory:");
+    make_topic(world.topics, "index.c.1", 1);
+    send_documents(&world, 200);
+    announce_one(&world, 1);
+    follow(&world);
+    wait_until(&world, 1, 0, is_ready_at, 201, &seen);
+    assert_int_equal(seen.counts.put_count, 200);
+    unfollow(&world);
+    follow(&world);
+    wait_until(&world, 1, 0, is_ready_at, 201, &seen);
+    assert_int_equal(seen.doc_count, 200);
+    assert_int_equal(seen.counts.put_count, 0);
+    close_world(&world);
+}
+
 static void a_message_that_cannot_be_applied_stops_nobody(void **state)
 {
     struct replica_state seen = {0};
@@ -616,6 +638,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_sent_is_found_and_a_restart_keeps_it),
+        cmocka_unit_test(a_restart_replays_nothing),
         cmocka_unit_test(a_message_that_cannot_be_applied_stops_nobody),
         cmocka_unit_test(a_shard_is_not_ready_before_it_has_what_there_was),
         cmocka_unit_test(a_document_ends_at_its_time),
