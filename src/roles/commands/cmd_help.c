@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_help.c - torg help, torg version. */
+/* cmd_help.c - torg help, torg completion, torg version. */
 #include <stdio.h>
 #include <string.h>
 
@@ -65,6 +65,28 @@ enum exit_code cmd_help(const struct invocation *invocation)
         code = put_topic(invocation, &out);
     } else if (!put_document(format, &out)) {
         complain("unknown format %s; there are text, man, bash and config", format);
+        code = EXIT_USAGE;
+    }
+    fputs(buf_text(&out), stdout);
+    buf_release(&out);
+    return code;
+}
+
+enum exit_code cmd_completion(const struct invocation *invocation)
+{
+    const char *shell = invocation->arguments[0];
+    struct buf out = BUF_INIT(OUTPUT_SIZE_MAX);
+    enum exit_code code = EXIT_OK;
+
+    object_check(invocation, INVOCATION_MAGIC);
+    if (strcmp(shell, "bash") == 0) {
+        help_bash(&out);
+    } else if (strcmp(shell, "zsh") == 0) {
+        help_zsh(&out);
+    } else if (strcmp(shell, "fish") == 0) {
+        help_fish(&out);
+    } else {
+        complain("there is no completion for %s; there are bash, zsh and fish", shell);
         code = EXIT_USAGE;
     }
     fputs(buf_text(&out), stdout);

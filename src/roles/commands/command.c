@@ -763,6 +763,17 @@ const struct command command_table[] = {
      .example = "torg migrate\ntorg migrate --store.url=postgres://torg@db/torg",
      .flags = ASKING,
      .run = cmd_migrate},
+    {.name = "completion",
+     .summary = "print what makes a shell complete commands and options",
+     .arguments = "bash|zsh|fish",
+     .details = "Written to be read by the shell itself: from its start file, or from the folder "
+                "where it looks for completions.",
+     .example = "source <(torg completion bash)\n"
+                "torg completion zsh > ~/.zsh/completions/_torg\n"
+                "torg completion fish > ~/.config/fish/completions/torg.fish",
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_completion},
     {.name = "version",
      .summary = "print the version",
      .arguments = "",

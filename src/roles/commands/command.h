@@ -128,6 +128,7 @@ enum exit_code cmd_feed_report(const struct invocation *invocation);
 enum exit_code cmd_feed_show(const struct invocation *invocation);
 enum exit_code cmd_feed_undo(const struct invocation *invocation);
 enum exit_code cmd_help(const struct invocation *invocation);
+enum exit_code cmd_completion(const struct invocation *invocation);
 enum exit_code cmd_index_inspect(const struct invocation *invocation);
 enum exit_code cmd_index_query(const struct invocation *invocation);
 enum exit_code cmd_key_create(const struct invocation *invocation);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* help_formats.c - see help.h; the man page and bash completion. */
+/* help_formats.c - see help.h; the man page and the completion of shells. */
 #include <string.h>
 
 #include "roles/commands/help.h"
@@ -230,4 +230,131 @@ void help_bash(struct buf *out)
                       "    *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
                       "    esac\n}\n"
                       "complete -F _torg torg\n");
+}
+
+/* --- zsh --- */
+
+void help_zsh(struct buf *out)
+{
+    buf_put_text(out, "#compdef torg\n"
+                      "# zsh completion of torg; written by `torg completion zsh`.\n"
+                      "_torg() {\n    local -a settings options\n    settings=(");
+    for (int id = 0; id < SETTING_COUNT; id++) {
+        buf_printf(out, "%s--%s=", id ? " " : "", setting_table[id].name);
+        if (setting_table[id].flag)
+            buf_printf(out, " --%s=", setting_table[id].flag);
+    }
+    buf_put_text(out, ")\n    if (( CURRENT == 2 )); then\n        compadd --");
+    for (size_t i = 0; i < command_count; i++) {
+        if (opens_group(i))
+            buf_printf(out, " %.*s", (int)first_word(command_table[i].name), command_table[i].name);
+    }
+    buf_put_text(out, "\n        return\n    fi\n"
+                      "    if (( CURRENT == 3 )); then\n        case $words[2] in\n");
+    for (size_t i = 0; i < command_count; i++) {
+        const char *name = command_table[i].name;
+
+        if (!strchr(name, ' ') || !opens_group(i))
+            continue;
+        buf_printf(out, "        %.*s) compadd --", (int)first_word(name), name);
+        put_second_words(out, name);
+        buf_put_text(out, "; return ;;\n");
+    }
+    buf_put_text(out, "        esac\n    fi\n    case \"$words[2] $words[3]\" in\n");
+    for (size_t i = 0; i < command_count; i++) {
+        const char *name = command_table[i].name;
+
+        buf_printf(out, "    \"%s%s) options=(", name, strchr(name, ' ') ? "\"" : " \"*");
+        put_options(out, &command_table[i]);
+        buf_put_text(out, ") ;;\n");
+    }
+    buf_put_text(out, "    esac\n"
+                      "    if [[ $PREFIX == -* ]]; then\n"
+                      "        compadd -S '' -- ${(M)options:#*=}\n"
+                      "        compadd -- ${options:#*=}\n"
+                      "    else\n        _files\n    fi\n}\n"
+                      "compdef _torg torg\n");
+}
+
+/* --- fish --- */
+
+/* In single quotes. */
+static void put_fish_text(struct buf *out, const char *text)
+{
+    buf_put_byte(out, '\'');
+    for (; *text; text++) {
+        if (*text == '\'' || *text == '\\')
+            buf_put_byte(out, '\\');
+        buf_put_byte(out, *text == '\n' ? ' ' : (uint8_t)*text);
+    }
+    buf_put_byte(out, '\'');
+}
+
+/* Where the command's own options are offered. */
+static void put_fish_place(struct buf *out, const char *name)
+{
+    size_t size = first_word(name);
+
+    buf_printf(out, "complete -c torg -n '__fish_seen_subcommand_from %.*s", (int)size, name);
+    if (name[size])
+        buf_printf(out, "; and __fish_seen_subcommand_from%s", name + size);
+    buf_put_byte(out, '\'');
+}
+
+static void put_fish_option(struct buf *out, const char *command, const char *name, bool has_value,
+                            const char *help)
+{
+    put_fish_place(out, command);
+    buf_printf(out, " -l %s%s -d ", name, has_value ? " -r" : "");
+    put_fish_text(out, help);
+    buf_put_byte(out, '\n');
+}
+
+static void put_fish_command(struct buf *out, size_t place)
+{
+    const struct command *command = &command_table[place];
+    const struct command_option *option = command->options;
+    size_t size = first_word(command->name);
+
+    if (command->name[size]) {
+        buf_printf(out,
+                   "complete -c torg -n '__fish_seen_subcommand_from %.*s; and not "
+                   "__fish_seen_subcommand_from",
+                   (int)size, command->name);
+        put_second_words(out, command->name);
+        buf_printf(out, "' -a%s -d ", command->name + size);
+    } else {
+        buf_printf(out, "complete -c torg -n __fish_use_subcommand -a %s -d ", command->name);
+    }
+    put_fish_text(out, command->summary);
+    buf_put_byte(out, '\n');
+    put_fish_option(out, command->name, "help", false, "Explain the command.");
+    if (command->flags & COMMAND_JSON)
+        put_fish_option(out, command->name, "json", false, "Print the result as JSON.");
+    for (; option && option->name; option++)
+        put_fish_option(out, command->name, option->name, option->value != NULL, option->help);
+    if (command->flags & COMMAND_SETTINGS)
+        put_fish_option(out, command->name, "config", true, "The file of settings.");
+}
+
+void help_fish(struct buf *out)
+{
+    buf_put_text(out, "# fish completion of torg; written by `torg completion fish`.\n"
+                      "complete -c torg -f\n");
+    for (size_t i = 0; i < command_count; i++) {
+        const char *name = command_table[i].name;
+
+        if (strchr(name, ' ') && opens_group(i))
+            buf_printf(out, "complete -c torg -n __fish_use_subcommand -a %.*s\n",
+                       (int)first_word(name), name);
+        put_fish_command(out, i);
+    }
+    for (int id = 0; id < SETTING_COUNT; id++) {
+        const struct setting *setting = &setting_table[id];
+
+        buf_put_text(out, "complete -c torg -n 'not __fish_use_subcommand' -l ");
+        buf_printf(out, "%s -r -d ", setting->flag ? setting->flag : setting->name);
+        put_fish_text(out, setting->help);
+        buf_put_byte(out, '\n');
+    }
 }
