@@ -29,6 +29,8 @@ enum {
     SIMILAR_COUNT = 10,                 /* offers, unless the request says */
     SIMILAR_COUNT_MAX = 50,
     SIMILAR_RERANK_COUNT = 200,   /* of the most alike, whose price is looked at */
+    PAGES_OFFER_COUNT = 200,      /* of a seller's page */
+    PAGES_SITEMAP_COUNT = 1000,   /* the newest: a crawler comes again, and follows links */
     SPELL_LEARNT_COUNT = 1 << 20, /* texts known to be learnt: 32 MB with those before them */
     SPELL_READ_COUNT = 500,       /* records of one read */
     SPELL_IDLE_MS = 200,          /* how soon a new title is looked for */

@@ -21,6 +21,7 @@ static struct search search;
 static struct offers offers;
 static struct rpc_service service;
 static struct rest_service plain;
+static struct rest_service pages;
 static struct learner *learner; /* NULL: texts are not corrected */
 static struct peers *searchers; /* in other processes; NULL: that of this one is asked */
 static struct inspect inspect;  /* of a process without the role searcher, as the next */
@@ -133,8 +134,11 @@ int role_search_start(struct process *process, struct err *err)
     service.remote = searchers != NULL;
     process_add_services(process, &service, 1);
     plain = search_plain_service(&search);
-    if (process->server)
+    pages = search_pages_service(&search);
+    if (process->server) {
         server_add_rest(process->server, &plain);
+        server_add_rest(process->server, &pages);
+    }
     return config_number(process->config, SETTING_SEARCH_SPELLING) ? start_learner(process, err)
                                                                    : 0;
 }
