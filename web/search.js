@@ -7,11 +7,12 @@
 import { byId, call, fillTexts, h, header, icon, microseconds, number, onLanguage, t, toastFailure }
   from "./common.js";
 import "./search/texts.js";
-import { drawPath, drawTiles, pathOf, rememberCategories } from "./search/categories.js";
+import { drawPath, drawTiles, pathOf } from "./search/categories.js";
 import { drawChips, drawSide } from "./search/filters.js";
 import { drawOffer, startOffer } from "./search/offer.js";
 import { askPlace } from "./search/places.js";
 import { addOffers, drawEmpty, drawFailure, drawOffers, drawSkeleton } from "./search/results.js";
+import { rememberCategories } from "./search/roots.js";
 import { addressOf, ORDERS, PAGE_COUNT, readState, requestOf } from "./search/state.js";
 import { closeSuggestions, startSuggestions } from "./search/suggest.js";
 
@@ -333,7 +334,7 @@ function start() {
   });
   drawView();
   drawControls();
-  drawSkeleton();
+  drawSkeleton(page);
   drawOffer(page);
   load();
 }

@@ -98,7 +98,8 @@ def lines_tables_and_single_objects_are_documents():
         door = Door(place.start())
         lines = "\n".join(json.dumps(each) for each in BIKES).encode()
         tap.equal(door.put(lines)["accepted"], 3)
-        door.put("id;Название;Цена\n7;Стол письменный;12,5\n8;Стул;40\n".encode(), content_type="text/csv")
+        table = "id;Название;Цена\n7;Стол письменный;12,5\n8;Стул;40\n"
+        door.put(table.encode(), content_type="text/csv")
         tap.equal(door.ids(q="стулья"), ["8"])
         tap.equal(door.put({"id": 9, "title": "One"})["accepted"], 1)
         tap.equal(door.put(b"sku,n\nA,1\nB,2\n", content_type="text/csv; charset=utf-8", key="sku")["accepted"], 2)

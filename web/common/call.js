@@ -96,6 +96,26 @@ export async function call(service, method, body, options) {
   return (await ask(service, method, body, options)).json();
 }
 
+// A resource of the API, asked for by its address: ask for "clients/shop/search?q=...".
+export async function resource(path, { method = "GET", body, contentType = "application/json", signal } = {}) {
+  const headers = { "Accept-Language": language() };
+  if (body !== undefined) headers["Content-Type"] = contentType;
+  if (key()) headers.Authorization = `Bearer ${key()}`;
+  let answer;
+  try {
+    answer = await fetch(`/v1/${path}`, { method, headers, body, signal });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new CallError(0, "unavailable", t("callUnanswered"), [], true);
+  }
+  if (answer.ok) return answer.json();
+  const copy = answer.clone();
+  const error = await readError(answer);
+  if (error.code === "unknown") // what became of documents is told with the status of a failure, too
+    try { return await copy.json(); } catch { /* no JSON */ }
+  throw error;
+}
+
 // An item of a stream; one that broke off ends with what went wrong, since its status was sent before.
 function readItem(line) {
   const item = JSON.parse(line);

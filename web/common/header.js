@@ -4,13 +4,13 @@ import { h, icon, svg } from "./dom.js";
 import { fillTexts, language, onLanguage, setLanguage, t, texts } from "./text.js";
 
 const PAGES = [["search", "/"], ["cabinet", "/cabinet"], ["console", "/console"],
-  ["about", "/about"]];
+  ["try", "/try"], ["about", "/about"]];
 
 texts({
-  ru: { search: "Поиск", cabinet: "Продавцу", console: "Пульт", about: "О сервере",
+  ru: { search: "Поиск", cabinet: "Продавцу", console: "Пульт", try: "Документы", about: "О сервере",
     pages: "Страницы", languages: "Язык", skip: "К содержанию", home: "Torg, к поиску",
     darker: "Тёмные цвета", lighter: "Светлые цвета" },
-  en: { search: "Search", cabinet: "Sell", console: "Console", about: "About",
+  en: { search: "Search", cabinet: "Sell", console: "Console", try: "Documents", about: "About",
     pages: "Pages", languages: "Language", skip: "Skip to content", home: "Torg, to the search",
     darker: "Dark colours", lighter: "Light colours" },
 });

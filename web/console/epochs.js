@@ -63,7 +63,7 @@ function numbersBar(shard) {
 
 function replicaText(replica) {
   const state = replica.isReady ? t("replicaReady") : replica.reason || t("replicaNot");
-  const docs = `${number(replica.docCount || 0)} ${t("shardDocs")}`;
+  const docs = t("shardDocs", { count: Number(replica.docCount || 0) });
   return h("span", { class: `replica ${replica.isReady ? "good" : "warn"}` },
     `${replica.replica || t("replicaHere")}: ${docs}, ${state}`);
 }

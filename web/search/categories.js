@@ -5,24 +5,13 @@
 // from the catalogue, once a category and language.
 import { byId, call, h, icon, language, number, t } from "../common.js";
 import { drawing } from "./picture.js";
+import { parents, rememberCategories } from "./roots.js";
 
-const TILE_COUNT = 12;
-const parents = new Map();      // of every category seen, for drawings
+export const TILE_COUNT = 12;
 const paths = new Map();        // language/id -> promise of [{id, name}]
 const whole = new Map();        // language/id -> promise of the category
 const opened = new Set();       // of the tree
 let top = [];
-
-export function rootOf(category) {
-  let at = category;
-  for (let depth = 0; depth < 16 && parents.get(at); depth++) at = parents.get(at);
-  return parents.has(at) ? at : "";
-}
-
-// What an answer tells of the tree; before anything of it is drawn.
-export function rememberCategories(list) {
-  for (const each of list) parents.set(each.id, each.parent || "");
-}
 
 // From the top down to the category; empty when it has none or the catalogue does not answer.
 export function pathOf(category) {
@@ -88,7 +77,7 @@ export function tree(page) {
     each.id === here
       ? h("span", { class: "here", "aria-current": "true" }, each.name)
       : link(page, each.id, {}, icon("back"), h("span", {}, each.name))));
-  return h("nav", { class: "tree", "aria-label": t("categories") },
+  return h("nav", { class: "tree", "aria-label": t("treeLabel") },
     h("ul", {}, items), below.length
       ? h("ul", { class: "below" }, below.map((each) => branch(page, all, each))) : null);
 }

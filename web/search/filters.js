@@ -236,10 +236,18 @@ function filterNode(page, filter) {
 
 // --- the panel ---
 
+// One value that all offers have, or a range of one number, is no choice.
+function mayChoose(page, filter) {
+  if (filter.kind === "RANGE" && !filter.isDate) return filter.min !== filter.max;
+  if (filter.kind === "DISTANCE" || filter.isDate || filter.kind === "TOGGLE") return true;
+  const [value, more] = filter.values || [];
+  return Boolean(more) || Boolean(value) && Number(value.count || 0) < Number(page.answer.total || 0);
+}
+
 // Attributes before date and distance: what a thing is comes before where it is.
 function ordered(page) {
   const last = ["photo", "date", "distance"];
-  const all = page.answer.filters || [];
+  const all = (page.answer.filters || []).filter((each) => page.state.filters[each.id] || mayChoose(page, each));
   const place = all.find((each) => each.id === "distance")
     || { id: "distance", kind: "DISTANCE", name: t("near") };
   return [...all.filter((each) => !last.includes(each.id)),
@@ -263,9 +271,13 @@ export function drawSide(page) {
   const active = panel.contains(document.activeElement) ? document.activeElement : null;
   const { id: focused, selectionStart: caret, value: typed } = active || {};
   const inUse = active?.closest(".range") && active.closest("[data-range]");
+  const wanted = ordered(page);
+  if (inUse && !wanted.some((each) => each.id === inUse.dataset.range))    // what is typed is not taken away
+    wanted.unshift({ id: inUse.dataset.range, kind: "RANGE",
+      name: inUse.querySelector("legend span").textContent });
   const scrolled = byId("sheet-body").scrollTop;
   isDrawing = true;                                 // a field that goes is not left by anybody
-  place(panel, [tree(page), ...ordered(page).map((each) => {
+  place(panel, [tree(page), ...wanted.map((each) => {
     if (!inUse || inUse.dataset.range !== each.id) return filterNode(page, each);
     refreshRange(page, each, inUse);
     return inUse;

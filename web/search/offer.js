@@ -109,13 +109,15 @@ function closeButton(page) {
     onclick: page.closeOffer }, icon("close"));
 }
 
-function shareButton() {
+// The address of its own, whose title and picture are shown where it is pasted.
+function shareButton(id) {
+  const address = `${location.origin}/offers/${encodeURIComponent(id)}`;
   return h("button", { class: "button", type: "button", onclick: async () => {
     try {
-      await navigator.clipboard.writeText(location.href);
+      await navigator.clipboard.writeText(address);
       toast(t("copied"));
     } catch {
-      toast(location.href);
+      toast(address);
     }
   } }, icon("link"), t("share"));
 }
@@ -126,7 +128,8 @@ function body(page, offer, category, path) {
   const place = whereText(page, content.address);
   const way = path.map((each, depth) => [depth ? " › " : "", categoryLink(page, each)]);
   const about = [[t("category"), path.length ? way : content.category],
-    [t("place"), place], [t("seller"), offer.seller], [t("published"), date(offer.createTime)],
+    [t("place"), place], [t("seller"), h("a", { href: `/sellers/${encodeURIComponent(offer.seller)}` },
+      content.contacts?.name || offer.seller)], [t("published"), date(offer.createTime)],
     [t("until"), offer.expireTime ? date(offer.expireTime) : ""], [t("number"), offer.id]];
   return [closeButton(page), h("div", { class: "offer-columns" },
     h("div", { class: "offer-left" }, gallery(content)),
@@ -134,7 +137,7 @@ function body(page, offer, category, path) {
       h("h2", { id: "offer-title", tabindex: "-1" }, content.title),
       h("p", { class: "offer-price" }, price(content.price)),
       place ? h("p", { class: "offer-place" }, icon("pin"), place) : null,
-      shareButton(),
+      shareButton(offer.id),
       rows.length ? [h("h3", {}, t("details")), factList(rows)] : null,
       h("hr"), factList(about.filter(([, text]) => text))),
     content.description ? h("div", { class: "offer-text" }, h("h3", {}, t("description")),
@@ -199,8 +202,10 @@ export function drawOffer(page) {
   shown = { id, language: language() };
   if (!dialog.open) {
     first = id;
-    dialog.replaceChildren(closeButton(page), h("h2", { id: "offer-title", class: "dim", tabindex: "-1" },
-      t("loading")));
+    dialog.replaceChildren(closeButton(page), h("div", { class: "offer-columns" },
+      h("div", { class: "offer-left" }, h("div", { class: "stage" })),
+      h("div", { class: "offer-right" }, h("h2", { id: "offer-title", class: "dim", tabindex: "-1" },
+        t("loading")))), h("div", { class: "offer-rest" }));
     dialog.showModal();
   }
   load(page, id);

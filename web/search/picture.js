@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // picture.js - an offer's photo, or a drawing in its place: none there, or it cannot be loaded.
 import { h, svg, t } from "../common.js";
-import { rootOf } from "./categories.js";
+import { rootOf } from "./roots.js";
 
 // Line drawings in 48 x 48, by the category at the top.
 const DRAWINGS = {
@@ -48,11 +48,21 @@ export function photoAddress(key) {
   return `/v1/photos/${key.split("/").map(encodeURIComponent).join("/")}`;
 }
 
+// Photos are asked for when they are about to be seen: a browser's own "lazy" asks for whole screens ahead.
+const watcher = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (!isIntersecting) continue;
+    watcher.unobserve(target);
+    target.src = target.dataset.src;
+  }
+}, { rootMargin: "60px" });
+
 // Keeps its place before it is loaded (the box has the proportions), and after it failed.
-export function picture(key, category, text, isLazy = true) {
+export function picture(key, category, text) {
   if (!key) return drawing(category);
-  const image = h("img", { src: photoAddress(key), alt: text || "", decoding: "async",
-    loading: isLazy ? "lazy" : "eager", width: 320, height: 240 });
+  const image = h("img", { alt: text || "", decoding: "async", width: 320, height: 240,
+    dataset: { src: photoAddress(key) } });
+  watcher.observe(image);
   image.addEventListener("error", () => image.replaceWith(drawing(category)), { once: true });
   return image;
 }

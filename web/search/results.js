@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // results.js - the offers found, as a list or as cards; what is said when there are none.
 import { ago, byId, distance, failure, h, icon, marked, price, t } from "../common.js";
+import { TILE_COUNT } from "./categories.js";
 import { noPhotoText, picture } from "./picture.js";
 
-const SKELETON_COUNT = 8;
+const SKELETON_COUNT = 20;       // a page: what is below it does not come up and go down again
 
 function facts(offer) {
   const near = offer.distanceM !== undefined;
@@ -15,14 +16,14 @@ function facts(offer) {
 }
 
 // One offer of a list; page.follow makes its link open it here.
-export function offerItem(page, offer, { isLazy = true, heading = "h2" } = {}) {
+export function offerItem(page, offer, { heading = "h2" } = {}) {
   const state = { ...page.state, offer: offer.id };
   const title = h("a", { href: page.addressOf(state),
     id: heading === "h2" ? `offer-${offer.id}` : null, onclick: page.follow(state) }, marked(offer.titleMarked || ""));
   if (!title.textContent) title.textContent = offer.title || "";
   return h("li", { class: "offer-item" },
     h("div", { class: "offer-photo", "aria-hidden": "true", title: noPhotoText(offer.photo) },
-      picture(offer.photo, offer.category, "", isLazy)),
+      picture(offer.photo, offer.category, "")),
     h("div", { class: "offer-body" },
       h(heading, { class: "offer-title" }, title),
       h("p", { class: "offer-price" }, price(offer.price)),
@@ -32,21 +33,29 @@ export function offerItem(page, offer, { isLazy = true, heading = "h2" } = {}) {
 }
 
 export function drawOffers(page, offers) {
-  byId("offers").replaceChildren(...offers.map((each, place) =>
-    offerItem(page, each, { isLazy: place >= 8 })));
+  byId("offers").replaceChildren(...offers.map((each) => offerItem(page, each)));
 }
 
 export function addOffers(page, offers) {
   byId("offers").append(...offers.map((each) => offerItem(page, each)));
 }
 
-// Grey boxes of the size of what will come, for the first load.
-export function drawSkeleton() {
+// Grey boxes of the size of what will come, for the first load: offers, and what stands above them.
+export function drawSkeleton(page) {
+  const { state } = page;
+  const isBare = !state.text && !state.category && !Object.keys(state.filters).length;
+  if (isBare) {
+    byId("tiles").className = "tiles pictures";
+    byId("tiles").replaceChildren(...Array.from({ length: TILE_COUNT }, () => h("div", { class: "tile bone" })));
+    byId("tiles").hidden = false;
+  }
+  byId("chips").classList.toggle("awaited", Object.keys(state.filters).length > 0);
+  byId("chips").hidden = !Object.keys(state.filters).length;
   byId("offers").replaceChildren(...Array.from({ length: SKELETON_COUNT }, () =>
     h("li", { class: "offer-item skeleton", "aria-hidden": "true" },
       h("div", { class: "offer-photo" }),
       h("div", { class: "offer-body" }, h("p", { class: "bone" }), h("p", { class: "bone short" }),
-        h("p", { class: "bone" })))));
+        h("p", { class: "bone" }), h("p", { class: "bone" })))));
 }
 
 export function drawEmpty(page) {

@@ -6,7 +6,8 @@ texts({
   ru: {
     searchHint: "Что вы ищете?", searchIn: "Искать: {name}", searchLabel: "Поиск объявлений", find: "Найти",
     suggestions: "Подсказки", inCategory: "в категории", narrowing: "Категории и фильтры",
-    path: "Путь по категориям", categories: "Категории", allCategories: "Все категории",
+    path: "Путь по категориям", categories: "Категории", treeLabel: "Дерево категорий",
+    technical: "Как это искалось", allCategories: "Все категории",
     allOffers: "Свежие объявления", results: "«{text}»", filters: "Фильтры",
     chosen: "Выбранные фильтры", view: "Вид списка", asList: "Списком", asCards: "Карточками",
     order: "Сначала", BEST: "подходящие", NEWEST: "новые", CHEAPEST: "дешёвые",
@@ -45,7 +46,8 @@ texts({
   en: {
     searchHint: "What are you looking for?", searchIn: "Search: {name}", searchLabel: "Search offers", find: "Search",
     suggestions: "Suggestions", inCategory: "category", narrowing: "Categories and filters",
-    path: "Path of categories", categories: "Categories", allCategories: "All categories",
+    path: "Path of categories", categories: "Categories", treeLabel: "Tree of categories",
+    technical: "How it was searched", allCategories: "All categories",
     allOffers: "Fresh offers", results: "“{text}”", filters: "Filters",
     chosen: "Chosen filters", view: "View", asList: "As a list", asCards: "As cards",
     order: "Sort by", BEST: "best match", NEWEST: "newest", CHEAPEST: "cheapest",

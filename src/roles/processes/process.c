@@ -154,13 +154,32 @@ static void print_start_key(const struct process *process, const char *url)
         printf("  start key     %s\n"
                "                %s\n\n"
                "  try           curl -H 'Authorization: Bearer %s' \\\n"
-               "                  -H 'Content-Type: application/json' -d '{}' \\\n"
-               "                  %s/torg.v1.KeyService/ListKeys\n",
+               "                  %s/v1/clients/films/documents \\\n"
+               "                  -d '[{\"id\": 1, \"title\": \"Solaris\", \"year\": 1972}]'\n",
                process->start_key, more, process->start_key, url);
     else
         printf("  start key     in %s\n"
                "                %s\n",
                data_dir_path(process->dir.path, "start.key", process->arena), more);
+}
+
+/* Shown to a person with the start key, where one is needed: a page keeps it for its tab and takes it
+ * out of the address. */
+static void tell_pages(const struct process *process, const char *url)
+{
+    const char *key = isatty(STDOUT_FILENO) ? process->start_key : "";
+    const char *sign = *key ? "#key=" : "";
+    bool has_pages = false;
+
+    for (size_t i = 0; i < process->role_count; i++)
+        has_pages = has_pages || strcmp(process->roles[i]->name, "system") == 0;
+    printf("  page and API  %s/\n", url);
+    if (!has_pages)
+        return;
+    printf("  documents     %s/try%s%s\n", url, sign, key);
+    printf("  sellers       %s/cabinet\n", url);
+    printf("  console       %s/console%s%s\n", url, sign, key);
+    printf("  about         %s/about\n", url);
 }
 
 static void print_welcome(const struct process *process)
@@ -171,7 +190,7 @@ static void print_welcome(const struct process *process)
     char *path = realpath(process->dir.path, NULL);
 
     printf("torg " TORG_VERSION " is up (process %d). Ctrl-C stops it.\n\n", (int)getpid());
-    printf("  page and API  %s/\n", url);
+    tell_pages(process, url);
     if (*operators)
         printf("  operators     %s://%.*s:%u/readyz and /metrics\n",
                tls && config_number(process->config, SETTING_TLS_OPERATORS) ? "https" : "http",

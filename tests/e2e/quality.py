@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every page owes its readers, in headless Chromium over a shop of `torg demo`: no barriers that
+axe-core knows, no jumps of the layout (CLS), few requests; and the page /try does what it shows.
+"""
+import json
+import os
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+from kit import tap  # noqa: E402
+from kit.browser import Browser  # noqa: E402
+from kit.demo import Demo  # noqa: E402
+
+OFFERS = 300
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+JUMPS = """new Promise((done) => {
+  let sum = 0;
+  new PerformanceObserver((list) => { for (const each of list.getEntries())
+    if (!each.hadRecentInput) sum += each.value; }).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => done(sum), 300); })"""
+
+
+def axe():
+    path = pathlib.Path(os.environ.get("TORG_CACHE", "")) / "axe/axe.min.js"
+    if not path.exists():
+        if os.environ.get("TORG_REQUIRE"):
+            raise AssertionError("axe-core is missing: ./dev setup --test fetches it")
+        tap.skip("no axe-core")
+    return path.read_text()
+
+
+def barriers(page):
+    """What axe finds: the rule and the first place of each."""
+    page.js(axe())
+    found = page.js("axe.run(document, {resultTypes: ['violations']}).then(({violations}) => violations.map("
+                    "(each) => [each.id, each.nodes.length, each.nodes[0].target.join(' ')]))")
+    return [f"{name} x{count} at {place}" for name, count, place in found]
+
+
+def shoot(page, name):
+    directory = os.environ.get("TORG_SCREENSHOTS")
+    if directory:
+        page.screenshot(pathlib.Path(directory) / f"{name}.png")
+
+
+class Shown:
+    """The pages of a shop, each with what says that it is all there."""
+
+    def __init__(self, demo):
+        first = demo.search(limit=1)["offers"][0]["id"]
+        ready = "document.querySelector('.offer-item:not(.skeleton)')"
+        self.pages = [
+            ("search", "/", ready),
+            ("results", "/?q=велосипед", f"{ready} || !document.querySelector('#empty').hidden"),
+            ("category", "/?c=transport", ready),
+            ("empty", "/?q=qqqqwwww&keep=1&f.price=1..2", "!document.querySelector('#empty').hidden"),
+            ("offer", f"/?offer={first}", "document.querySelector('#offer-title')"),
+            ("cabinet", f"/cabinet#key={demo.seller}", "document.querySelector('main h1, main h2')"),
+            ("console", f"/console#key={demo.operator}", "document.querySelector('main h1, main h2')"),
+            ("try", f"/try#key={demo.operator}",
+             "document.querySelector('.hit') || document.querySelector('#sign-in')"),
+            ("one", f"/offers/{first}", "document.querySelector('h1')"),
+            ("seller", f"/sellers/{demo.search(limit=1)['offers'][0]['seller']}",
+             "document.querySelector('.plain-list li')"),
+            ("gone", "/offers/0000-0000-0000-0000", "document.querySelector('h1')"),
+            ("about", "/about", "document.querySelector('.call')"),
+        ]
+
+
+@tap.test
+def no_page_has_barriers_or_jumps():
+    with Demo() as demo, Browser() as browser:
+        demo.filled(f"--offers={OFFERS}", "--changes=0")
+        faults = []
+        for name, path, ready in Shown(demo).pages:
+            for form, size in (("desktop", DESKTOP), ("phone", PHONE)):
+                page = browser.page(demo.url + path, language="ru", **size)
+                page.wait(ready, f"{name}: {ready}")
+                page.js("document.fonts.ready.then(() => null)")
+                jumps = page.js(JUMPS)
+                asked = [url for url in page.requests if not url.startswith("data:")]
+                tap.comment(f"{name}, {form}: CLS {jumps:.3f}, {len(asked)} requests")
+                shoot(page, f"quality-{name}-{form}")
+                found = barriers(page)
+                faults += [f"{name}, {form}: {each}" for each in found]
+                if jumps >= 0.1:
+                    faults.append(f"{name}, {form}: CLS {jumps:.3f}")
+                if name == "search" and len(asked) > 15:
+                    faults.append(f"{name}, {form}: {len(asked)} requests: {json.dumps(asked)}")
+        tap.equal(faults, [])
+
+
+@tap.test
+def documents_are_put_and_searched_by_hand():
+    with Demo() as demo, Browser() as browser:
+        demo.filled("--offers=20", "--changes=0")
+        key = demo.torg("key", "create", "dev", "--scope", "search", "--scope", "documents",
+                        f"--data={demo.data}").stdout.strip()
+        page = browser.page(f"{demo.url}/try#key={key}", language="en")
+        page.wait("document.querySelector('.hit')", "the offers' documents")
+        page.click("#send")
+        page.wait("document.querySelector('#sent')?.innerText.includes('Accepted: 3')", "the documents")
+        page.wait("document.querySelector('#client').value === 'films'"
+                  " && document.querySelectorAll('.hit').length === 3")
+        page.click("#q")
+        page.type("solaris")
+        page.wait("document.querySelectorAll('.hit').length === 1")
+        tap.contains(page.text("#told"), "1 document in")
+        tap.contains(page.text("#address"), "/v1/clients/films/search?q=solaris")
+        page.click(".hit button")
+        page.wait("document.querySelector('.why')?.innerText.includes('solaris')", "why")
+        page.js("document.querySelector('#q').value = ''; document.querySelector('#ask').requestSubmit()")
+        page.wait("document.querySelectorAll('.hit').length === 3")
+        page.js("[...document.querySelectorAll('.facet .chip')]"
+                ".find((each) => each.innerText.startsWith('drama')).click()")
+        page.wait("document.querySelectorAll('.hit').length === 2")
+        tap.equal(page.js("document.querySelector('#filter').value"), "genres = drama")
+        page.js("const f = document.querySelector('#filter'); f.value = 'rating <';"
+                "f.dispatchEvent(new Event('change'))")
+        page.wait("document.querySelector('#told').innerText.includes('character 9')", "the fault")
+        # the only error of the page is the refusal of that filter
+        tap.equal([error for error in page.errors if "400" not in error], [])
+        tap.equal(page.js("document.documentElement.scrollWidth <= innerWidth"), True, "sideways scroll")
+
+
+tap.main()
