@@ -93,7 +93,7 @@ class Shop(Place):
         return failed, done.returncode
 
     def audit(self):
-        key = self.torg("key", "create", f"a{self.rng.random()}", "--scope", "stages").stdout.strip()
+        key = self.torg("key", "create", f"a{self.rng.random()}", "--scope", "pipeline.read").stdout.strip()
         status, answer = self.call("InspectService/GetAudit", {}, key)
         tap.equal(status, 200, answer)
         return answer
@@ -315,7 +315,7 @@ def what_is_parked_stands_apart():
         shop.restart(*EAGER)
         shop.wait_until_equal()
         audit = shop.audit()
-        tap.equal((audit.get("parkedCount"), audit.get("differences")), ("1", None), audit)
+        tap.equal((audit.get("parkedCount"), audit.get("differences") or []), ("1", []), audit)
         tap.contains(shop.torg("status").stdout, "1 parked")
 
 
@@ -335,7 +335,7 @@ def equal_ranges_are_not_gone_through():
 
         tap.wait_until(has_looked_less, what="rounds without a look at the index")
         tap.comment(f"{sorted(looked)} of {shop.audit()['checkedCount']} keys")
-        tap.equal(shop.audit().get("differenceSum"), None)
+        tap.equal(int(shop.audit().get("differenceSum", "0")), 0)
 
 
 @tap.test
