@@ -229,6 +229,7 @@ int tokens_open(const struct tokens_options *options, struct tokens **out, struc
 {
     struct tokens *tokens = mem_zero(sizeof(*tokens));
     struct task_options task = {.name = "tokens", .run = follow, .arg = tokens};
+    pthread_rwlockattr_t writers_first; /* else callers without a pause would keep new keys out */
     int rc;
 
     *out = NULL;
@@ -244,7 +245,10 @@ int tokens_open(const struct tokens_options *options, struct tokens **out, struc
     tokens->is_address =
         begins_with(options->keys, "https://") || begins_with(options->keys, "http://");
     tokens->cache = mem_array(JWT_CACHE_COUNT, sizeof(tokens->cache[0]));
-    pthread_rwlock_init(&tokens->lock, NULL);
+    pthread_rwlockattr_init(&writers_first);
+    pthread_rwlockattr_setkind_np(&writers_first, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(&tokens->lock, &writers_first);
+    pthread_rwlockattr_destroy(&writers_first);
     pthread_mutex_init(&tokens->cache_lock, NULL);
     rc = tokens_refresh(tokens, err);
     if (tokens->is_address)

@@ -28,7 +28,9 @@
 
 /* --- whose --- */
 
-static int find_seller(struct call *call, const char *named, const char **seller, struct err *err)
+/* acts: the call changes what is the seller's; else it looks at it. */
+static int find_seller(struct call *call, const char *named, bool acts, const char **seller,
+                       struct err *err)
 {
     const struct identity *identity = call_identity(call);
 
@@ -40,7 +42,7 @@ static int find_seller(struct call *call, const char *named, const char **seller
         return 0;
     }
     *seller = named;
-    if (*named && !identity_has_scope(identity, "sellers.act"))
+    if (*named && acts && !identity_has_scope(identity, "sellers.act"))
         return err_set(err, ERR_DENIED,
                        "'%s' is bound to no seller, and lacks the scope 'sellers.act' to name one",
                        identity->principal);
@@ -57,11 +59,11 @@ static int find_seller(struct call *call, const char *named, const char **seller
         IDENTITY_NAME_SIZE - 1);
 }
 
-static int find_key(struct call *call, const char *seller, const char *feed, int64_t task_id,
-                    struct feed_key *key, struct err *err)
+static int find_key(struct call *call, bool acts, const char *seller, const char *feed,
+                    int64_t task_id, struct feed_key *key, struct err *err)
 {
     struct violations violations = violations_in(call_arena(call));
-    int rc = find_seller(call, seller, &key->seller, err);
+    int rc = find_seller(call, seller, acts, &key->seller, err);
 
     key->actor = NULL;
 
@@ -73,12 +75,12 @@ static int find_key(struct call *call, const char *seller, const char *feed, int
     return rc;
 }
 
-static int task_key(struct call *call, const ProtobufCMessage *request, struct feed_key *key,
-                    struct err *err)
+static int task_key(struct call *call, bool acts, const ProtobufCMessage *request,
+                    struct feed_key *key, struct err *err)
 {
     const Torg__V1__FeedTaskRequest *wanted = (const Torg__V1__FeedTaskRequest *)request;
 
-    int rc = find_key(call, wanted->seller, wanted->feed, wanted->task_id, key, err);
+    int rc = find_key(call, acts, wanted->seller, wanted->feed, wanted->task_id, key, err);
 
     key->actor = call_actor(call);
     return rc;
@@ -120,8 +122,8 @@ static int begin(struct call *call, const Torg__V1__FeedEvent *first, struct fee
 {
     struct arena *arena = call_arena(call);
     struct feed_key key;
-    int rc = find_key(call, arena_strdup(arena, first->seller), arena_strdup(arena, first->feed),
-                      first->task_id, &key, err);
+    int rc = find_key(call, true, arena_strdup(arena, first->seller),
+                      arena_strdup(arena, first->feed), first->task_id, &key, err);
 
     if (!rc)
         feed_intake_init(intake, call_context(call),
@@ -251,8 +253,8 @@ static int import_file(struct call *call, const ProtobufCMessage *request,
 
     if (!sent->content.len)
         return call_invalid(call, err, "content", "expected a file");
-    rc =
-        find_key(call, sent->seller, sent->feed, sent->task_id ? sent->task_id : 1, &file.key, err);
+    rc = find_key(call, true, sent->seller, sent->feed, sent->task_id ? sent->task_id : 1,
+                  &file.key, err);
     if (!rc && !sent->task_id)
         rc = next_task(call, &file.key, err);
     if (rc)
@@ -274,7 +276,7 @@ static int get_task(struct call *call, const ProtobufCMessage *request, Protobuf
 {
     struct feed_task task = {0};
     struct feed_key key;
-    int rc = task_key(call, request, &key, err);
+    int rc = task_key(call, false, request, &key, err);
 
     if (!rc)
         rc = feed_task_get(call_context(call), &key, call_arena(call), &task, err);
@@ -320,7 +322,7 @@ static int list_tasks(struct call *call, const ProtobufCMessage *request,
     struct arena *arena = call_arena(call);
     struct feed_key key;
     int64_t before;
-    int rc = find_key(call, wanted->seller, wanted->feed, 1, &key, err);
+    int rc = find_key(call, false, wanted->seller, wanted->feed, 1, &key, err);
 
     if (!rc && (wanted->page_size < 0 || wanted->page_size > OFFER_BATCH_COUNT_MAX))
         rc = call_invalid(call, err, "page_size", "expected 0 to %d", OFFER_BATCH_COUNT_MAX);
@@ -375,7 +377,7 @@ static int get_report(struct call *call, struct err *err)
         return rc < 0 ? rc : err_set(err, ERR_INVALID, "expected a request");
     wanted = (const Torg__V1__GetFeedReportRequest *)message;
     outcome = wanted->outcome;
-    rc = find_key(call, arena_strdup(call_arena(call), wanted->seller),
+    rc = find_key(call, false, arena_strdup(call_arena(call), wanted->seller),
                   arena_strdup(call_arena(call), wanted->feed), wanted->task_id, &key, err);
     if (!rc)
         rc = feed_task_get(call_context(call), &key, call_arena(call), &task, err);
@@ -396,7 +398,7 @@ static int confirm_task(struct call *call, const ProtobufCMessage *request,
     struct feed_patience patience = patience_of(call);
     struct feed_task task = {0};
     struct feed_key key;
-    int rc = task_key(call, request, &key, err);
+    int rc = task_key(call, true, request, &key, err);
 
     if (!rc)
         rc = feed_task_move(call_context(call), &key, FEED_HELD, FEED_ENDING, call_arena(call),
@@ -416,7 +418,7 @@ static int cancel_task(struct call *call, const ProtobufCMessage *request,
 {
     struct feed_task task = {0};
     struct feed_key key;
-    int rc = task_key(call, request, &key, err);
+    int rc = task_key(call, true, request, &key, err);
 
     if (!rc)
         rc = feed_task_move(call_context(call), &key, FEED_HELD, FEED_CANCELLED, call_arena(call),
@@ -434,7 +436,7 @@ static int undo_task(struct call *call, const ProtobufCMessage *request, Protobu
     struct feed_patience patience = patience_of(call);
     struct feed_task task = {0};
     struct feed_key key;
-    int rc = task_key(call, request, &key, err);
+    int rc = task_key(call, true, request, &key, err);
 
     if (!rc)
         rc = feed_undo(call_context(call), &key, &patience, call_arena(call), &task, err);

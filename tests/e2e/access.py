@@ -317,7 +317,7 @@ def sellers_come_with_tokens_of_their_own():
         issuer.add("one")
         issuer.publish()
         for words, told in ((("--tokens.keys=jwks.json",), "needs tokens.issuer and tokens.audience"),
-                            (("--tokens.keys=nowhere.json", "--tokens.issuer=i", "--tokens.audience=a"), "nowhere.json"),
+                            (("--tokens.keys=nowhere", "--tokens.issuer=i", "--tokens.audience=a"), "nowhere"),
                             (("--tokens.keys=http://192.0.2.1/k", "--tokens.issuer=i", "--tokens.audience=a"),
                              "use https://")):
             result = place.torg("up", "--listen=127.0.0.1:0", "--operator-listen=127.0.0.1:0", *words)

@@ -25,7 +25,8 @@ class Works(Place):
         self.apply(CATALOG)
         scopes = ("--scope", "offers.read", "--scope", "offers.write")
         self.seller = self.torg("key", "create", "s", "--seller", "s", *scopes).stdout.strip()
-        self.operator = self.torg("key", "create", "op", "--scope", "pipeline.read").stdout.strip()
+        self.operator = self.torg("key", "create", "op", "--scope", "pipeline.read", "--scope",
+                                  "pipeline.control").stdout.strip()
         self.parked = self.publish(BIKE)
         lists = "PipelineService/GetPipeline", {}, self.operator
         tap.wait_until(lambda: "lagCount" in self.call(*lists)[1]["stages"][3], what="its export")

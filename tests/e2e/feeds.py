@@ -225,6 +225,12 @@ def scopes_are_asked_for():
         shop.refused("invalid_argument", "GetTask", {"seller": "a/b", "taskId": 1}, shop.service)
         tap.equal(shop.ok("GetTask", {"seller": "alice", "taskId": 1}, shop.service)["state"],
                   "DONE")
+        # Who may not act for sellers looks at their feeds, and decides on none.
+        site = shop.key("looker")
+        shop.ok("GetTask", {"seller": "alice", "taskId": 1}, site)
+        for method in ("ConfirmTask", "CancelTask", "UndoTask"):
+            answer = shop.refused("permission_denied", method, {"seller": "alice", "taskId": 1}, site)
+            tap.contains(answer["message"], "sellers.act")
 
 
 @tap.test

@@ -7,7 +7,8 @@ texts({
     consoleTitle: "Пульт — Torg", pipeline: "Конвейер", consoleSignIn: "Пульт оператора",
     consoleLead: "Здесь видно, как изменения объявлений доходят до поиска. Нужен ключ оператора.",
     consoleHow: "«torg up» печатает ключ при запуске; ещё один создаст команда torg key create "
-      + "NAME --scope pipeline.read --scope epochs --scope offers.read. Он хранится, пока открыта вкладка.",
+      + "NAME --scope pipeline.read --scope pipeline.control --scope epochs --scope offers.read. "
+      + "Он хранится, пока открыта вкладка.",
     consoleDenied: "Ключ верный, но смотреть конвейер с ним нельзя: нужен ключ с правом "
       + "«pipeline.read», не привязанный к продавцу или клиенту.",
     live: "Обновлено в {time}", lost: "Нет ответа с {time}. Пробуем снова.", starting: "Читаем…",
@@ -108,7 +109,7 @@ texts({
     consoleTitle: "Console — Torg", pipeline: "The pipeline", consoleSignIn: "Operator's console",
     consoleLead: "How changes to offers make their way to the search. You need an operator's key.",
     consoleHow: "torg up prints one when it starts; torg key create NAME --scope pipeline.read --scope "
-      + "epochs --scope offers.read makes another. It is kept until you close this tab.",
+      + "pipeline.control --scope epochs --scope offers.read makes another. It is kept until you close this tab.",
     consoleDenied: "This key is valid, but not for looking at the pipeline: that needs the scope "
       + "\"pipeline.read\", and a key that is not bound to a seller or client.",
     live: "As of {time}", lost: "No answer since {time}. Asking again.", starting: "Reading…",

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/endian.h"
 #include "base/log.h"
+#include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/object.h"
 #include "codec/gzip.h"
@@ -81,11 +82,14 @@ static bool is_of_operator(const struct call *call)
 /* What went wrong inside is for the log and for operators; others are told where to look it up. */
 static void tell_failure(const struct call *call, int rc, struct err *err)
 {
+    static struct log_pace pace; /* while a server is away, every call would tell of it */
     bool is_away = rc == ERR_UNAVAILABLE && names_backend(err->text);
 
     if (rc != ERR_INTERNAL && rc != ERR_CORRUPT && !is_away)
         return;
-    log_error("call failed", LOG_BYTES("method", call->route->path), LOG_TEXT("error", err->text));
+    if (log_pace_is_due(&pace, err))
+        log_error("call failed", LOG_BYTES("method", call->route->path),
+                  LOG_TEXT("error", err->text));
     if (is_of_operator(call))
         return;
     if (is_away)
