@@ -190,7 +190,7 @@ static void search_word(struct actor *actor)
     model->search_count += slot != NULL;
     model_unlock();
     request.text = arena_printf(arena, "thing s%u", stamp);
-    request.keep_spelling = true;
+    request.keep_spelling = request.all_words = true;
     rc = slot ? world_call(actor->crowd->world, &torg__v1__search_service__descriptor,
                            "SearchOffers", NULL, &request.base, arena, &answer, &err)
               : ERR_UNAVAILABLE;

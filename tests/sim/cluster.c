@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "catalog/versions.h"
 #include "sim/sim.h"
+#include "store/migrate.h"
 
 enum {
     STEP_COUNT = 600, /* of the whole crowd */
@@ -19,13 +21,18 @@ enum {
     CALM_S = 2,       /* before and after */
     LIFE_S = 3600,    /* then it does not get on */
     TEXT_SIZE = 500,
+    AUDITED_SHARE = 3, /* of so many seeds one has an auditor, which costs */
 };
 
-static const char catalog_json[] =
+/* Where the books are is what differs. */
+static const char catalog_form[] =
     "{\"defaults\": {\"policy\": {\"titleMin\": 3, \"titleMax\": 50, \"descriptionMax\": 300,"
     "  \"photosMax\": 3, \"currencies\": [\"RUB\"], \"price\": \"ALLOWED\","
     "  \"lifetimeDays\": 30}},"
-    " \"categories\": [{\"id\": \"books\", \"name\": {\"en\": \"Books\"}}]}";
+    " \"categories\": [{\"id\": \"goods\", \"name\": {\"en\": \"Goods\"}},"
+    "  {\"id\": \"media\", \"name\": {\"en\": \"Media\"}},"
+    "  {\"id\": \"books\", \"parent\": \"%s\", \"name\": {\"en\": \"Books\"}}]}";
+static const char *const parents[CATALOG_COUNT] = {"goods", "media"};
 
 static pthread_mutex_t the_model_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -66,18 +73,36 @@ void cluster_fail(const char *format, ...)
     sim_fail("%s", text);
 }
 
+static void open_catalogs(struct cluster *cluster)
+{
+    struct store *store = sim_net_store(cluster->net);
+    char json[sizeof(catalog_form) + TEXT_SIZE];
+    int64_t version;
+    struct err err;
+
+    for (size_t i = 0; i < CATALOG_COUNT; i++) {
+        snprintf(json, sizeof(json), catalog_form, parents[i]);
+        if (catalog_from_json(bytes_of(json), NULL, &cluster->catalogs[i], &err))
+            cluster_fail("%s", err.text);
+    }
+    if (store_migrate(store, NULL, &err) ||
+        versions_add(store, cluster->catalogs[0], 0, "olga",
+                     clock_wall_us(sim_net_clock(cluster->net)), &version, &err))
+        cluster_fail("%s", err.text);
+}
+
 static void open_cluster(struct cluster *cluster)
 {
     static const char *const names[MACHINE_COUNT] = {"back-1", "back-2", "search-1", "search-2"};
     struct err err;
 
-    if (catalog_from_json(bytes_of(catalog_json), NULL, &cluster->catalog, &err) ||
-        sim_net_open(cluster->seed, NULL, NULL, &cluster->net, &err))
+    if (sim_net_open(cluster->seed, NULL, NULL, &cluster->net, &err))
         cluster_fail("%s", err.text);
+    open_catalogs(cluster);
     judge_watch(cluster);
     for (size_t i = 0; i < MACHINE_COUNT; i++) {
         const struct stages_options options = {.is_searcher = i >= BACK_COUNT,
-                                               .catalog = cluster->catalog,
+                                               .has_auditor = cluster->seed % AUDITED_SHARE == 1,
                                                .shard_count = CLUSTER_SHARD_COUNT};
 
         machine_init(&cluster->machines[i], cluster->net, names[i], "disk", &options);

@@ -16,6 +16,7 @@
 #define TORG_TESTS_SIM_CLUSTER_H
 
 #include "base/random.h"
+#include "catalog/catalog.h"
 #include "sim/machine.h"
 
 enum {
@@ -27,7 +28,9 @@ enum {
     CLIENT_COUNT = 2, /* threads that write documents of one client */
     BUYER_COUNT = 2,
     MODERATOR_COUNT = 1,
-    ACTOR_COUNT = SELLER_COUNT + CLIENT_COUNT + BUYER_COUNT + MODERATOR_COUNT,
+    OPERATOR_COUNT = 1,
+    ACTOR_COUNT = SELLER_COUNT + CLIENT_COUNT + BUYER_COUNT + MODERATOR_COUNT + OPERATOR_COUNT,
+    CATALOG_COUNT = 2, /* that are applied in turns; offers fit all */
     DOCUMENT_COUNT = 12,
     BRANDED_COUNT = 4, /* documents of another client, behind those: searchers refuse some */
     BRANDED_SHARE = 3, /* of so many seeds one has them */
@@ -92,7 +95,7 @@ struct actor {
 struct cluster {
     uint64_t seed;
     struct sim_net *net;
-    struct catalog *catalog;
+    struct catalog *catalogs[CATALOG_COUNT];
     struct machine machines[MACHINE_COUNT]; /* backs first */
     struct rng rng;                         /* of faults */
     struct actor actors[ACTOR_COUNT];
@@ -115,6 +118,9 @@ void seller_step(struct actor *actor);
 
 /* cluster_moderator.c */
 void moderator_step(struct actor *actor);
+
+/* cluster_operator.c */
+void operator_step(struct actor *actor);
 
 void crowd_start(struct cluster *cluster);
 void crowd_stop(struct cluster *cluster);

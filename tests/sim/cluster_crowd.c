@@ -400,7 +400,8 @@ void crowd_start(struct cluster *cluster)
     } kinds[] = {{seller_step, SELLER_COUNT},
                  {client_step, CLIENT_COUNT},
                  {buyer_step, BUYER_COUNT},
-                 {moderator_step, MODERATOR_COUNT}};
+                 {moderator_step, MODERATOR_COUNT},
+                 {operator_step, OPERATOR_COUNT}};
     size_t at = 0;
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

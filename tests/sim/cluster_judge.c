@@ -14,11 +14,13 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "catalog/versions.h"
 #include "codec/message.h"
 #include "inspect/auditor_book.h"
 #include "inspect/verify.h"
 #include "model/offer_fields.h"
 #include "offers/offer_status.h"
+#include "registry/receiving/dictionaries.h"
 #include "registry/receiving/rows.h"
 #include "sim/cluster.h"
 #include "torg/v1/index_message.pb-c.h"
@@ -86,7 +88,8 @@ struct truth {
     int64_t client_id;
     struct expected rows[LIST_MAX];
     size_t count;
-    char *text; /* the first thing that is wrong */
+    const char *path; /* of offers' category; NULL: not looked for yet */
+    char *text;       /* the first thing that is wrong */
     size_t size;
     struct arena *arena;
 };
@@ -198,6 +201,51 @@ static bool check_document(struct truth *truth, unsigned key)
     return true;
 }
 
+/* By the catalogue in use: the path of the one category that offers are of. */
+static int find_path(struct truth *truth, struct err *err)
+{
+    const struct category **path;
+    const struct category *books;
+    struct catalog *catalog;
+    int rc =
+        versions_load(sim_net_store(truth->cluster->net), 0, truth->arena, NULL, &catalog, err);
+
+    if (rc)
+        return rc;
+    books = category_find(catalog, "books");
+    path = category_path(books, truth->arena);
+    truth->path = arena_printf(truth->arena, "%s/%s", path[0]->id, books->id);
+    catalog_unref(catalog);
+    return 0;
+}
+
+/* The document of an offer is that of the catalogue in use. */
+static bool check_composed(struct truth *truth, const char *pk)
+{
+    struct store *store = sim_net_store(truth->cluster->net);
+    struct dictionaries *dictionaries = dictionaries_new(store);
+    const char *path = "";
+    Torg__V1__RawDocument *document;
+    struct row row;
+    struct err err;
+    bool found = false;
+    int rc =
+        row_read(store, truth->client_id, bytes_of(pk), true, truth->arena, &row, &found, &err);
+
+    if (!rc && found)
+        rc = row_unpack(dictionaries, truth->client_id, &row, truth->arena, &document, &err);
+    for (size_t i = 0; !rc && found && i < document->n_fields; i++)
+        if (strcmp(document->fields[i]->name, OFFER_FIELD_CATEGORY) == 0)
+            path = document->fields[i]->category;
+    dictionaries_free(dictionaries);
+    if (rc || !found)
+        return tell(truth, "offer %s has no document: %s", pk, rc ? err.text : "not there");
+    if (!truth->path && find_path(truth, &err))
+        return tell(truth, "the catalogue: %s", err.text);
+    return strcmp(path, truth->path) == 0 ||
+           tell(truth, "the document of %s has category %s, not %s", pk, path, truth->path);
+}
+
 static bool check_offer(struct truth *truth, const struct offer_row *row)
 {
     const struct reader reader = {.seller = "", .sees_all = true};
@@ -222,10 +270,11 @@ static bool check_offer(struct truth *truth, const struct offer_row *row)
     if (offer->revision == row->revision && (int)offer->status != row->status)
         return tell(truth, "offer %s is %d, %d was acknowledged", row->id, (int)offer->status,
                     row->status);
-    if (offer->status == TORG__V1__OFFER__STATUS__ACTIVE)
-        expect(truth, row->id,
-               offer->update_time->seconds * SECOND_US + offer->update_time->nanos / 1000);
-    return true;
+    if (offer->status != TORG__V1__OFFER__STATUS__ACTIVE)
+        return true;
+    expect(truth, row->id,
+           offer->update_time->seconds * SECOND_US + offer->update_time->nanos / 1000);
+    return check_composed(truth, row->id);
 }
 
 /* --- what replicas have --- */

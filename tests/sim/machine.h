@@ -12,7 +12,6 @@
 #define TORG_TESTS_SIM_MACHINE_H
 
 #include "base/arena.h"
-#include "catalog/catalog.h"
 #include "sim/sim_net.h"
 #include "sim/stages.h"
 

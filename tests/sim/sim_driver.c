@@ -66,7 +66,7 @@ static _Noreturn void usage(void)
             "usage: %s [--seed N | --seeds A..B] [--jobs N] [--steps N] [--without NAME,...]\n"
             "          [--trace]\n"
             "  --seed N        one seed; with --trace its whole history\n"
-            "  --seeds A..B    all from A to B; TORG_SIM_SEEDS=N makes it 1..N\n"
+            "  --seeds A..B    all from A to B; TORG_SIM_SEEDS=N makes it 1..N, =C..D these\n"
             "  --jobs N        at the same time; without it one a core\n"
             "  --steps N       how much the crowd does, at most\n"
             "  --without NAME  leaves something out, such as power, kill, stalls\n",
@@ -141,7 +141,9 @@ static void read_options(int argc, char **argv)
         }
         i++;
     }
-    if (count)
+    if (count && strstr(count, ".."))
+        read_seeds(count);
+    else if (count)
         options.last = options.first + number_of(count, NULL) - 1;
     if (options.is_single)
         options.jobs = 1;

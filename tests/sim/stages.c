@@ -7,6 +7,7 @@
 #include "inspect/rebuild.h"
 #include "inspect/searcher_door.h"
 #include "offers/offer_id.h"
+#include "offers/offer_scan.h"
 #include "stage/make_topics.h"
 #include "store/migrate.h"
 
@@ -16,12 +17,31 @@
  */
 #define TRIM_DELAY_US (2 * SECOND_US)
 enum { SLACK_COUNT = 20 };
+enum { RECOMPOSED_COUNT = 3 }; /* offers of a page: several pages a catalogue */
 enum { AUDITOR_RATE = 1000, AUDITOR_PAUSE_S = 8 };
 enum { TRY_COUNT = 5, INDEXER_COUNT = 2, CHECKPOINT_S = 5, ASK_COUNT = 4, ASK_QUEUE_MAX = 64 };
 
-static struct catalog *give_catalog(void *arg)
+static int64_t catalog_sure_us(void *arg)
 {
-    return catalog_ref(arg);
+    return catalog_holder_sure_us(arg);
+}
+
+static int scan_page(void *arg, const char *category, int64_t after, size_t max,
+                     struct arena *arena, struct recompose_page *page, struct err *err)
+{
+    struct offer_scan scan;
+    int rc = offer_scan_page(arg, category, after, max, arena, &scan, err);
+
+    *page = (struct recompose_page){.offers = scan.offers,
+                                    .count = scan.count,
+                                    .damaged_count = scan.damaged_count,
+                                    .last = scan.last};
+    return rc;
+}
+
+static int scan_count(void *arg, const char *category, int64_t *count, struct err *err)
+{
+    return offer_scan_count(arg, category, count, err);
 }
 
 static int fetch(void *arg, const char *offer_id, struct arena *arena, Torg__V1__Offer **offer,
@@ -57,27 +77,48 @@ static int open_backends(struct stages *stages, const char *url, const char *nam
     return clients_announce(stages->clients, stages->coord, err);
 }
 
-static int start_offers(struct stages *stages, struct err *err)
+static int start_composers(struct stages *stages, struct err *err)
 {
     const struct composer_options composer = {.topics = stages->topics,
                                               .store = stages->store,
                                               .clock = stages->clock,
-                                              .catalog = give_catalog,
-                                              .catalog_arg = stages->options.catalog,
+                                              .catalog = catalog_in_use,
+                                              .catalog_arg = stages->catalog,
+                                              .sure_us = catalog_sure_us,
                                               .fetch = fetch,
                                               .fetch_arg = &stages->offers};
-    int rc;
+    const struct recomposer_options recomposer = {.topics = stages->topics,
+                                                  .store = stages->store,
+                                                  .clock = stages->clock,
+                                                  .coord = stages->coord,
+                                                  .catalog = catalog_in_use,
+                                                  .catalog_arg = stages->catalog,
+                                                  .page = scan_page,
+                                                  .count = scan_count,
+                                                  .offers_arg = stages->store,
+                                                  .taker_group = DOCUMENT_GROUP,
+                                                  .page_count = RECOMPOSED_COUNT};
+    int rc = composer_start(&composer, &stages->composer, err);
 
+    return rc ? rc : recomposer_start(&recomposer, &stages->recomposer, err);
+}
+
+static int start_offers(struct stages *stages, struct err *err)
+{
+    int rc = catalog_holder_open(stages->store, true, &stages->catalog, err);
+
+    if (rc)
+        return rc;
     stages->offers = (struct offers){.store = stages->store,
                                      .clock = stages->clock,
-                                     .catalog = give_catalog,
-                                     .catalog_arg = stages->options.catalog,
+                                     .catalog = catalog_in_use,
+                                     .catalog_arg = stages->catalog,
                                      .bell = &stages->bell};
     rc = inbox_start_opinions(&stages->offers, stages->topics, &stages->opinions, err);
     if (!rc)
         rc = offers_worker_start(&stages->offers, stages->topics, stages->coord,
                                  &stages->offers_worker, err);
-    return rc ? rc : composer_start(&composer, &stages->composer, err);
+    return rc ? rc : start_composers(stages, err);
 }
 
 static int start_registry(struct stages *stages, struct err *err)
@@ -149,7 +190,7 @@ static int start_searcher(struct stages *stages, const char *dir, struct err *er
                                        .rebuilds = rebuilds_new(),
                                        .topics = stages->topics,
                                        .tombstone_life_us = LIFE_US};
-    return auditor_start(&auditor, &stages->auditor, err);
+    return stages->options.has_auditor ? auditor_start(&auditor, &stages->auditor, err) : 0;
 }
 
 int stages_start(struct stages *stages, const struct stages_options *options, const char *url,
@@ -185,9 +226,11 @@ void stages_stop(struct stages *stages)
     keeper_stop(stages->keeper);
     document_inbox_stop(stages->inbox);
     intake_free(stages->receiver.intake);
+    recomposer_stop(stages->recomposer);
     composer_stop(stages->composer);
     offers_worker_stop(stages->offers_worker);
     inbox_stop(stages->opinions);
+    catalog_holder_close(stages->catalog);
     if (stages->has_bells) {
         queue_bell_release(&stages->queue_bell);
         bell_release(&stages->bell);

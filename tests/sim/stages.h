@@ -3,7 +3,7 @@
  * stages.h - the stages of one process of the product, wired as src/roles does it, on backends that
  * are reached by one URL.
  *
- *   back:     offers, their worker, opinions, composer, receiver and its inbox, indexer, refusals
+ *   back:     offers, their worker, opinions, composers, receiver and its inbox, indexer, refusals
  *   searcher: a replica of every shard, the front, the auditor
  *
  * Threads: those of the stages; what is asked of them comes from any.
@@ -13,9 +13,10 @@
 
 #include "base/bell.h"
 #include "base/workers.h"
-#include "catalog/catalog.h"
+#include "catalog/holder.h"
 #include "coord/coord.h"
 #include "documents/composer.h"
+#include "documents/recomposer.h"
 #include "inspect/auditor.h"
 #include "inspect/inspect.h"
 #include "offers/inbox.h"
@@ -31,9 +32,9 @@
 #include "topic/topic.h"
 
 struct stages_options {
-    bool is_searcher;        /* else it is a back */
-    struct catalog *catalog; /* borrowed */
-    uint32_t shard_count;    /* of clients that it makes */
+    bool is_searcher;     /* else it is a back */
+    bool has_auditor;     /* a searcher's */
+    uint32_t shard_count; /* of clients that it makes */
 };
 
 struct stages {
@@ -51,7 +52,9 @@ struct stages {
     struct offers offers;
     struct offers_worker *offers_worker;
     struct inbox *opinions;
+    struct catalog_holder *catalog;
     struct composer *composer;
+    struct recomposer *recomposer;
     struct receiver receiver;
     struct document_inbox *inbox;
     struct keeper *keeper;
