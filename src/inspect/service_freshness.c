@@ -93,6 +93,33 @@ static void tell(const struct change *change, const struct change_progress *prog
     answer->is_superseded = progress->is_superseded;
 }
 
+/* The longer it has waited, the longer it waits for another look. */
+static int64_t pause_of(int64_t waited_us)
+{
+    int64_t pause_us = waited_us / 2;
+
+    if (pause_us < FRESHNESS_PAUSE_MS_MIN * MS_US)
+        return FRESHNESS_PAUSE_MS_MIN * MS_US;
+    return pause_us > FRESHNESS_PAUSE_MS_MAX * MS_US ? FRESHNESS_PAUSE_MS_MAX * MS_US : pause_us;
+}
+
+/* Looks, and has itself run again while there is time: no thread waits. Where that cannot be, it
+ * waits. */
+static int look_until(struct call *call, struct inspect *inspect, struct change *change,
+                      int64_t deadline_us, struct change_progress *progress, struct err *err)
+{
+    struct arena *arena = call_arena(call);
+    int64_t now_us = clock_mono_us(inspect->clock);
+    int rc = change_look(inspect, change, arena, progress, err);
+
+    if (rc || progress->next > CHANGE_SEARCHABLE || now_us >= deadline_us)
+        return rc;
+    if (call_come_back(call, pause_of(now_us - call_begun_us(call))))
+        return err_set(err, ERR_UNAVAILABLE, "the change is not searchable yet");
+    return change_wait(inspect, change, CHANGE_SEARCHABLE, deadline_us, has_left, call, arena,
+                       progress, err);
+}
+
 static int get_progress(struct call *call, const ProtobufCMessage *request,
                         ProtobufCMessage *response, struct err *err)
 {
@@ -113,12 +140,12 @@ static int get_progress(struct call *call, const ProtobufCMessage *request,
         return rc;
     }
     rc = check_caller(call, inspect, &change, arena, err);
-    deadline_us = clock_mono_us(inspect->clock) + (int64_t)(asked->wait * SECOND_US);
+    deadline_us = (call_begun_us(call) ? call_begun_us(call) : clock_mono_us(inspect->clock)) +
+                  (int64_t)(asked->wait * SECOND_US);
     if (call_deadline_us(call) < deadline_us)
         deadline_us = call_deadline_us(call);
     if (!rc)
-        rc = change_wait(inspect, &change, CHANGE_SEARCHABLE, deadline_us, has_left, call, arena,
-                         &progress, err);
+        rc = look_until(call, inspect, &change, deadline_us, &progress, err);
     if (!rc)
         tell(&change, &progress, arena, (Torg__V1__ChangeProgress *)response);
     return rc;

@@ -94,6 +94,12 @@ int call_add_header(struct call *call, const char *name, struct bytes value, str
 /* Monotonic microseconds by which the client wants the answer; INT64_MAX for no deadline. */
 int64_t call_deadline_us(const struct call *call);
 bool call_cancelled(const struct call *call); /* the client left, or the deadline passed */
+/* When the call came, by its server's clock; 0: it came by none. */
+int64_t call_begun_us(const struct call *call);
+/* For a unary handler that would wait and hold its thread: what it returns now, an error, is
+ * forgotten, and it is run again from its beginning after so long, if that is before the deadline.
+ * False: that cannot be done here; it has to wait by itself. */
+bool call_come_back(struct call *call, int64_t after_us);
 
 /* Names a field at fault; returned to the client with the error the handler returns. */
 void call_violation(struct call *call, const char *field, const char *format, ...)

@@ -5,6 +5,8 @@
 
 enum {
     SEARCH_DEADLINE_MS = 3000,  /* unless the caller wants it sooner */
+    SEARCH_PAUSE_MS_MIN = 3,    /* before a write that is waited for is looked for again ... */
+    SEARCH_PAUSE_MS_MAX = 50,   /* ... growing; no thread waits meanwhile */
     SEARCH_TEXT_SIZE_MAX = 400, /* a line somebody typed */
     SEARCH_PAGE_COUNT = 20,     /* offers of a page, unless the request says */
     SEARCH_PAGE_COUNT_MAX = 100,

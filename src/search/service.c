@@ -12,7 +12,9 @@
 
 static int64_t deadline_of(const struct call *call, const struct search *search)
 {
-    int64_t deadline_us = clock_mono_us(search->clock) + (int64_t)SEARCH_DEADLINE_MS * 1000;
+    int64_t begun_us = call_begun_us(call);
+    int64_t deadline_us =
+        (begun_us ? begun_us : clock_mono_us(search->clock)) + (int64_t)SEARCH_DEADLINE_MS * 1000;
 
     return call_deadline_us(call) < deadline_us ? call_deadline_us(call) : deadline_us;
 }
@@ -47,14 +49,30 @@ static int settle_waits(const struct search *search, Torg__V1__SearchOffersReque
     return 0;
 }
 
+/* Until a write is looked for again: most are there at once. */
+static int64_t pause_of(int64_t waited_us)
+{
+    int64_t pause_us = waited_us / 2;
+
+    if (pause_us < SEARCH_PAUSE_MS_MIN * MS_US)
+        return SEARCH_PAUSE_MS_MIN * MS_US;
+    return pause_us > SEARCH_PAUSE_MS_MAX * MS_US ? SEARCH_PAUSE_MS_MAX * MS_US : pause_us;
+}
+
 int search_offers_call(struct call *call, const ProtobufCMessage *message,
                        ProtobufCMessage *response, struct err *err)
 {
     const struct search *search = call_context(call);
     Torg__V1__SearchOffersRequest *request = (Torg__V1__SearchOffersRequest *)message;
     int64_t deadline_us = deadline_of(call, search);
-    int rc = settle_waits(search, request, deadline_us, call_arena(call), err);
+    int64_t now_us = clock_mono_us(search->clock);
+    int rc = settle_waits(search, request, now_us, call_arena(call), err);
 
+    if (rc == ERR_TIMEOUT && now_us < deadline_us) {
+        if (call_come_back(call, pause_of(now_us - call_begun_us(call))))
+            return rc; /* no thread waits for what is not received yet */
+        rc = settle_waits(search, request, deadline_us, call_arena(call), err);
+    }
     if (rc)
         return rc;
     return search_offers(search, request, wanted_language(call, request->language), deadline_us,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A write is followed to those who search: by its token, by a search that waits, by torg trace."""
+import concurrent.futures
 import json
 import sys
 import time
@@ -12,6 +13,7 @@ from kit.shop import BIKE, BOOK, CATALOG, Shop, check_digit  # noqa: E402
 
 STAGES = ["saved", "exported", "composed", "received", "sent", "searchable"]
 WAIT = 20           # of one call; a slow machine is asked again
+MANY = 48           # as long as these held threads, 16 of them could wait
 
 
 class Market(Shop):
@@ -153,6 +155,17 @@ def a_draft_is_not_followed_before_it_is_published():
         tap.equal({step["state"] for step in market.steps(draft["id"]).values()}, {"DONE"})
 
 
+def many_wait(market, token):
+    """More callers than there are places for those who hold a thread: they hold none."""
+    def ask(number):
+        if number % 2:
+            return market.progress(token, wait=1)[0]
+        return market.call("SearchService/SearchOffers", {"wait": [token]})[0]
+
+    with concurrent.futures.ThreadPoolExecutor(MANY) as callers:
+        tap.equal(list(callers.map(ask, range(MANY))), [504, 200] * (MANY // 2))
+
+
 @tap.test
 def a_parked_offer_says_so():
     with Market() as market:
@@ -178,6 +191,7 @@ def a_parked_offer_says_so():
                                      {"wait": [back["freshnessToken"]]})
         tap.equal((status, answer["code"]), (504, "deadline_exceeded"), answer)
         tap.contains(answer["message"], "wait[0]: the change is not composed yet, and it is stuck")
+        many_wait(market, back["freshnessToken"])
         status, answer = market.progress(back["freshnessToken"], wait=0.2)
         stuck = next(one for one in answer["stages"] if one["state"] == "STUCK")
         tap.contains(stuck["reason"], 'is of category "books"')

@@ -61,6 +61,8 @@ static void clear(struct call *call)
     call->timeout_is_ms = call->message_read = call->held = call->keyless = call->dropped = false;
     call->put_off = NULL;
     call->rate.limit = 0;
+    call->come_back_us = 0;
+    call->is_parked = false;
     call->cpu_us = 0;
     call->job = (struct job){0};
     call->sent = 0;
@@ -353,6 +355,21 @@ int64_t call_deadline_us(const struct call *call)
 {
     object_check(call, CALL_MAGIC);
     return call->deadline_us;
+}
+
+int64_t call_begun_us(const struct call *call)
+{
+    object_check(call, CALL_MAGIC);
+    return call->begun_us;
+}
+
+bool call_come_back(struct call *call, int64_t after_us)
+{
+    object_check(call, CALL_MAGIC);
+    if (!call->loop || !call->running || call->channel || call->rest)
+        return false;
+    call->come_back_us = after_us > 1 ? after_us : 1;
+    return true;
 }
 
 bool call_cancelled(const struct call *call)

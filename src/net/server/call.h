@@ -101,7 +101,9 @@ struct call {
     int64_t cpu_us;       /* that its handler took */
     uint8_t text_rest[4]; /* base64: what has come of a group of four ... */
     uint8_t text_rest_size;
-    size_t sent; /* of the reply's body */
+    int64_t come_back_us; /* its handler wants to be run again after so long; 0: it does not */
+    bool is_parked;       /* ... and waits for that, without a thread */
+    size_t sent;          /* of the reply's body */
     int64_t begun_us;
     size_t progress_size; /* taken since progress_us was moved on */
     int64_t progress_us;  /* the client took of the answer; 0 = it waits for us */

@@ -65,7 +65,7 @@ static void adopt(struct errand *task)
         connection->next->previous = connection;
     loop->connections = connection;
     gauge_add(server->metrics.connections, 1);
-    connection->active_us = loop->reactor.now_us;
+    connection->active_us = connection->opened_us = loop->reactor.now_us;
     if (server->tls && (!connection->is_operator || server->tls_operators))
         connection->tls = tls_open(server->tls, connection->watch.fd);
     else
@@ -82,13 +82,22 @@ static void adopt(struct errand *task)
     connection->waiting_us = loop->reactor.now_us;
     connection_hurry(connection);
     if (loop->draining && !connection->is_operator)
-        connection_await(connection);
+        connection_drain(connection);
 }
 
-void connection_await(struct connection *connection)
+void connection_drain(struct connection *connection)
 {
-    timer_set(&connection->loop->reactor, &connection->timer,
-              connection->loop->reactor.now_us + LINGER_DRAINING_US);
+    int64_t due_us = connection->opened_us + LINGER_DRAINING_US;
+
+    if (connection->loop->reactor.now_us < due_us) {
+        timer_set(&connection->loop->reactor, &connection->timer, due_us);
+        return;
+    }
+    connection->drained = true;
+    if (connection->protocol)
+        connection->protocol->drain(connection);
+    else
+        connection_close(connection);
 }
 
 void connection_close(struct connection *connection)
@@ -300,8 +309,6 @@ static void use_protocol(struct connection *connection, const struct protocol_op
         return;
     if (connection->loop->leaving)
         protocol->leave(connection);
-    if (connection->loop->draining)
-        protocol->drain(connection);
 }
 
 static void give(struct connection *connection, struct bytes bytes)
@@ -497,8 +504,12 @@ static void connection_tick(struct timer *timer)
     bool busy;
 
     object_check(connection, CONNECTION_MAGIC);
+    if (connection->loop->draining && !connection->is_operator && !connection->drained) {
+        connection_drain(connection);
+        if (!connection->drained || connection->closed)
+            return;
+    }
     if (connection->linger_us ||
-        (connection->loop->draining && !connection->protocol && !connection->is_operator) ||
         (connection->blocked_us && now - connection->blocked_us > limits->stall_timeout_us)) {
         connection_close(connection);
         return;

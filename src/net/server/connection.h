@@ -73,6 +73,7 @@ struct connection {
     size_t out_sent;    /* of out's front */
     uint32_t events;    /* asked of epoll */
     int64_t waiting_us; /* since when a head is awaited: opened, or its first byte; 0 = no */
+    int64_t opened_us;
     int64_t active_us;  /* a call began or ended */
     int64_t blocked_us; /* since when the socket takes nothing; 0 = it does */
     int64_t linger_us;  /* closing: input is thrown away until then; 0 = not closing */
@@ -83,6 +84,7 @@ struct connection {
     bool dirty;
     bool roomy;
     bool closed;
+    bool drained;  /* its protocol was told */
     bool paused;   /* HTTP/1.1: nothing more is read before the answer is out */
     bool finished; /* close when all is written */
     char peer_name[IDENTITY_NAME_SIZE]; /* of the client's certificate */
@@ -95,7 +97,8 @@ void connection_close(struct connection *connection); /* now; freed at the end o
 
 void connection_mark(struct connection *connection);   /* something is to be written */
 void connection_resume(struct connection *connection); /* reads again, kept input first */
-void connection_await(struct connection *connection); /* draining: a moment for its first request */
+/* The server drains: at once, or when a new one has had a moment for its first request. */
+void connection_drain(struct connection *connection);
 void connection_hurry(struct connection *connection); /* the timer looks within a second */
 
 void loop_write_out(struct reactor *reactor); /* writes what the turn has gathered */

@@ -479,7 +479,8 @@ void call_begin(struct call *call)
     if (!(call->rest || check_method(call)) || !format_read_encodings(call) || !check_size(call) ||
         !admit(call) || !set_deadline(call))
         return;
-    admit_name(call); /* by the key that it has shown */
+    if (call->identity.principal[0])
+        admit_name(call); /* by the key that it has shown */
     if (!admit_take(call))
         return;
     if (is_taken_as_it_comes(call))

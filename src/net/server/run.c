@@ -139,15 +139,32 @@ static int run_method(struct call *call, int *http_status, struct err *err)
     return rc;
 }
 
+/* Its handler will be run again as if it had not been. */
+static void forget(struct call *call, struct arena_mark mark, size_t header_count)
+{
+    call->reply.header_count = header_count;
+    arena_rewind(call->arena, mark);
+    call->violations = violations_in(call->arena);
+    buf_reset(&call->message);
+    log_set_request(NULL);
+}
+
 static void run_unary(struct call *call)
 {
     struct err err = {.code = 0, .text = ""};
     int64_t begun_us = call->rate.limit ? clock_thread_us() : 0;
+    size_t header_count = call->reply.header_count;
+    struct arena_mark mark = arena_mark(call->arena);
     int http_status = 0;
     int rc;
 
     log_set_request(call->request_id);
     rc = call->rest ? resource_run(call, &http_status, &err) : run_method(call, &http_status, &err);
+    if (rc && call->come_back_us) {
+        forget(call, mark, header_count);
+        return;
+    }
+    call->come_back_us = 0;
     if (rc) {
         rc = name_deadline(call, rc, &err);
         tell_failure(call, rc, &err);
@@ -390,6 +407,29 @@ static void settle_stream(struct call *call)
         call->connection->protocol->resume(call, news.taken);
 }
 
+/* No thread has it until its time has come. */
+static void park(struct call *call)
+{
+    int64_t due_us = call->loop->reactor.now_us + call->come_back_us;
+
+    call->come_back_us = 0;
+    call->is_parked = true;
+    timer_set(&call->loop->reactor, &call->timer,
+              due_us < call->deadline_us ? due_us : call->deadline_us);
+}
+
+/* False: the deadline has come first. */
+static bool unpark(struct call *call)
+{
+    call->is_parked = false;
+    if (call->loop->reactor.now_us >= call->deadline_us)
+        return false;
+    if (call->deadline_us != INT64_MAX)
+        timer_set(&call->loop->reactor, &call->timer, call->deadline_us);
+    call_run(call);
+    return true;
+}
+
 void call_settle(struct errand *task)
 {
     struct call *call = container_of(task, struct call, task);
@@ -403,6 +443,10 @@ void call_settle(struct errand *task)
     call->running = false;
     atomic_fetch_sub(&call->loop->running_count, 1);
     admit_charge(call);
+    if (call->connection && call->come_back_us) {
+        park(call);
+        return;
+    }
     if (call->connection && call->dropped) {
         call->dropped = false;
         reply_put_off(call, NET_RETRY_AFTER_S, busy);
@@ -428,6 +472,8 @@ void call_expire(struct timer *timer)
         reply_now(call);
         return;
     }
+    if (call->is_parked && unpark(call))
+        return;
     call_cancel(call, ERR_TIMEOUT);
     if (call->replied)
         return; /* a stream's handler ends it; an answer on its way is as good as sent */

@@ -468,12 +468,8 @@ static void drain_loop(struct errand *task)
     while (connection) {
         struct connection *next = connection->next;
 
-        if (connection->is_operator)
-            ;
-        else if (connection->protocol)
-            connection->protocol->drain(connection);
-        else
-            connection_await(connection);
+        if (!connection->is_operator)
+            connection_drain(connection);
         connection = next;
     }
 }
