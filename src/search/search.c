@@ -134,7 +134,7 @@ static void put_understood(const struct searching *searching)
     if (wanted->named) {
         Torg__V1__Understood *understood = MESSAGE_NEW(understood, arena);
 
-        understood->text = (char *)wanted->meaning.text;
+        understood->text = (char *)wanted->named_by;
         understood->as = "category";
         understood->category = arena_strdup(arena, wanted->named->id);
         understood->category_name = arena_strdup(arena, wanted->named->name.in[wanted->language]);
