@@ -6,8 +6,8 @@
 Judged searches: Medlars and CISI (public; TORG_RELEVANCE_DATA names their folder), `hardware` (made-up titles of
 a hardware shop, with queries that name a thing and some of its properties), `demo` (offers of `torg demo`; one is
 known and asked for with words dropped, added, misspelt, in another order, as synonyms, in other units). The same
-titles and texts are searched by SearchOffers of the release binary, Tantivy (BM25; any word, all words), SQLite
-FTS5 (BM25, any word) and PostgreSQL (ts_rank, any word).
+titles and texts are searched by SearchOffers of the release binary, SQLite FTS5 (BM25, any word) and PostgreSQL
+(ts_rank, any word).
 
 One table: nDCG@10, MRR, recall@50, the share of queries that found nothing, milliseconds a query. --quick: Torg and
 FTS5 alone, fewer queries. --show: the queries on which Torg is furthest behind FTS5.
@@ -290,7 +290,7 @@ def demo_set(query_count, options):
 def main():
     options = arguments()
     count = options.queries or (270 if options.quick else 900)
-    names = (options.engines or ("torg,fts5" if options.quick else "torg,fts5,postgres,tantivy,tantivy-and")).split(",")
+    names = (options.engines or ("torg,fts5" if options.quick else "torg,fts5,postgres")).split(",")
     rows = []
     for name in options.sets.split(","):
         server = None

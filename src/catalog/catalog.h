@@ -173,9 +173,9 @@ const struct category **catalog_search(const struct catalog *catalog, struct byt
                                        struct arena *arena, size_t *count);
 
 /* The category whose name or synonym the query is, in any form of its words ("диванов"); NULL:
- * none. Of several the one that catalog_search would tell first. */
+ * none. Of several the one that catalog_search would tell first. said: that name, folded. */
 const struct category *catalog_named(const struct catalog *catalog, struct bytes query,
-                                     struct arena *arena);
+                                     struct arena *arena, const char **said);
 
 /* "ru", "en", also "en-US,en;q=0.9"; the first known one, else Russian. */
 enum language language_of(struct bytes text);

@@ -262,42 +262,51 @@ static bool says_the_same(const char *query, const char *name, bool by_root)
     return !*name;
 }
 
-static bool is_among(const char *query, char *const *texts, size_t count, bool by_root,
-                     struct arena *arena)
+/* The one of the texts that the query is; NULL: none. */
+static const char *find_said(const char *query, char *const *texts, size_t count, bool by_root,
+                             struct arena *arena)
 {
     for (size_t i = 0; i < count; i++) {
-        if (says_the_same(query, words_fold(bytes_of(texts[i]), arena), by_root))
-            return true;
+        const char *folded = words_fold(bytes_of(texts[i]), arena);
+
+        if (says_the_same(query, folded, by_root))
+            return folded;
     }
-    return false;
+    return NULL;
 }
 
-static bool is_named(const struct search *search, const struct category *category, bool by_root,
-                     struct arena *arena)
+static const char *find_name(const struct search *search, const struct category *category,
+                             bool by_root, struct arena *arena)
 {
     const char **names = &search->catalog->folded[category->number * LANGUAGE_COUNT];
     const Torg__V1__LocalWords *synonyms = category->message->synonyms;
+    const char *said = NULL;
 
     for (int language = 0; language < LANGUAGE_COUNT; language++) {
         if (says_the_same(search->query, names[language], by_root))
-            return true;
+            return names[language];
     }
-    return synonyms && (is_among(search->query, synonyms->ru, synonyms->n_ru, by_root, arena) ||
-                        is_among(search->query, synonyms->en, synonyms->n_en, by_root, arena));
+    if (synonyms)
+        said = find_said(search->query, synonyms->ru, synonyms->n_ru, by_root, arena);
+    if (synonyms && !said)
+        said = find_said(search->query, synonyms->en, synonyms->n_en, by_root, arena);
+    return said;
 }
 
 const struct category *catalog_named(const struct catalog *catalog, struct bytes query,
-                                     struct arena *arena)
+                                     struct arena *arena, const char **said)
 {
     struct search search = {.catalog = catalog};
 
     object_check(catalog, CATALOG_MAGIC);
     search.query = words_fold(query, arena);
     search.hits = arena_array(arena, catalog->category_count + 1, sizeof(search.hits[0]));
+    *said = NULL;
     run(&search, true, arena);
     for (int by_root = 0; by_root < 2; by_root++) {
         for (size_t i = 0; i < search.hit_count; i++) {
-            if (is_named(&search, search.hits[i], by_root, arena))
+            *said = find_name(&search, search.hits[i], by_root, arena);
+            if (*said)
                 return search.hits[i];
         }
     }

@@ -191,12 +191,17 @@ static void choose_meant(struct wanted *wanted)
 static void find_named(struct wanted *wanted)
 {
     const Torg__V1__SearchOffersRequest *sent = wanted->sent;
+    const char *said;
 
     for (size_t i = 0; i < sent->n_keep_words; i++) {
         if (strcmp(sent->keep_words[i], wanted->meaning.text) == 0)
             return;
     }
-    wanted->named = catalog_named(wanted->catalog, bytes_of(wanted->meaning.text), wanted->arena);
+    wanted->named_by = wanted->meaning.text;
+    wanted->named =
+        catalog_named(wanted->catalog, bytes_of(wanted->meaning.text), wanted->arena, &said);
+    if (wanted->named) /* stemmers do not know every form: "диванов" */
+        wanted->meaning.text = arena_strdup(wanted->arena, said);
 }
 
 int wanted_search(struct wanted *wanted, const char *text, struct err *err)

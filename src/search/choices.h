@@ -17,6 +17,7 @@ struct wanted {
     const char *text;             /* that is searched: the request's, or corrected */
     struct meaning meaning;       /* of it */
     const struct category *named; /* by the whole text; NULL: none */
+    const char *named_by;         /* as it was typed */
     struct tier tier;             /* where the page begins */
     const struct catalog *catalog;
     const struct category *category; /* NULL: all */

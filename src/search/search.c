@@ -134,7 +134,7 @@ static void put_understood(const struct searching *searching)
     if (wanted->named) {
         Torg__V1__Understood *understood = MESSAGE_NEW(understood, arena);
 
-        understood->text = (char *)wanted->meaning.text;
+        understood->text = (char *)wanted->named_by;
         understood->as = "category";
         understood->category = arena_strdup(arena, wanted->named->id);
         understood->category_name = arena_strdup(arena, wanted->named->name.in[wanted->language]);
@@ -539,7 +539,8 @@ static const char *most_marked(const struct searching *searching,
     return best;
 }
 
-static int complete_word(void *arg, const char *word, const char **whole, struct err *err)
+static int complete_word(void *arg, const char *word, bool is_near, const char **whole,
+                         struct err *err)
 {
     static char *const marked[] = {OFFER_FIELD_TITLE};
     struct searching *searching = arg;
@@ -549,9 +550,10 @@ static int complete_word(void *arg, const char *word, const char **whole, struct
     const Torg__V1__StageAnswer *answer;
     int rc;
 
-    clause->kind = TORG__V1__TEXT_CLAUSE__KIND__PREFIX;
+    clause->kind =
+        is_near ? TORG__V1__TEXT_CLAUSE__KIND__FUZZY : TORG__V1__TEXT_CLAUSE__KIND__PREFIX;
     clause->text = (char *)word;
-    clause->word_max = SEARCH_COMPLETION_WORD_COUNT;
+    clause->word_max = is_near ? 0 : SEARCH_COMPLETION_WORD_COUNT;
     clause->fields = (char **)marked;
     clause->n_fields = ARRAY_COUNT(marked);
     stage->clauses = arena_array(arena, 1, sizeof(stage->clauses[0]));
@@ -562,8 +564,9 @@ static int complete_word(void *arg, const char *word, const char **whole, struct
     stage->highlight->fields = (char **)marked;
     stage->highlight->n_fields = ARRAY_COUNT(marked);
     rc = asking_run(&searching->asking, &stage, 1, &answer, err);
-    *whole =
-        !rc && answer->total >= SEARCH_COMPLETION_COUNT_MIN ? most_marked(searching, answer) : NULL;
+    *whole = !rc && answer->total >= (is_near ? 1 : SEARCH_COMPLETION_COUNT_MIN)
+                 ? most_marked(searching, answer)
+                 : NULL;
     return rc;
 }
 

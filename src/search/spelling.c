@@ -35,7 +35,7 @@ static int count_hidden(void *arg, struct bytes text, uint64_t *count, struct er
 
 /* The text with the words completed that find nothing and begin others; NULL: none does. */
 static int complete_words(const struct checking *checking, spelling_complete_fn *complete,
-                          const char **completed, struct err *err)
+                          bool is_near, const char **completed, struct err *err)
 {
     struct bytes text = checking->hidden.text;
     struct buf out = BUF_INIT((size_t)2 * SEARCH_TEXT_SIZE_MAX);
@@ -54,7 +54,7 @@ static int complete_words(const struct checking *checking, spelling_complete_fn 
         asked++;
         rc = checking->count(checking->arg, word, &count, err);
         if (!rc && !count)
-            rc = complete(checking->arg, word, &whole, err);
+            rc = complete(checking->arg, word, is_near, &whole, err);
         if (rc || !whole)
             continue;
         buf_put_raw(&out, text.data + written, token.start - written);
@@ -68,7 +68,7 @@ static int complete_words(const struct checking *checking, spelling_complete_fn 
     return rc;
 }
 
-static int complete(struct checking *checking, spelling_complete_fn *complete_word,
+static int complete(struct checking *checking, spelling_complete_fn *complete_word, bool is_near,
                     struct correction *correction, struct err *err)
 {
     uint64_t count = 0;
@@ -76,10 +76,10 @@ static int complete(struct checking *checking, spelling_complete_fn *complete_wo
 
     if (rc || count)
         return rc;
-    rc = complete_words(checking, complete_word, &correction->text, err);
+    rc = complete_words(checking, complete_word, is_near, &correction->text, err);
     if (rc || !correction->text)
         return rc;
-    correction->reason = "completion";
+    correction->reason = is_near ? "typo" : "completion";
     checking->line = correction->text;
     return line_hide(bytes_of(correction->text), checking->arena, &checking->hidden, err);
 }
@@ -94,10 +94,12 @@ int spelling_correct(struct speller *speller, const char *line, spelling_count_f
 
     *correction = (struct correction){0};
     if (!rc && complete_word)
-        rc = complete(&checking, complete_word, correction, err);
+        rc = complete(&checking, complete_word, false, correction, err);
     if (!rc)
         rc = spell_check(speller, checking.hidden.text, count_hidden, &checking, arena, &result,
                          err);
+    if (!rc && !result.change_count && complete_word && !correction->text)
+        return complete(&checking, complete_word, true, correction, err);
     if (rc || !result.change_count || result.text.size > SEARCH_TEXT_SIZE_MAX)
         return rc;
     correction->text = line_show(&checking.hidden, result.text, arena);

@@ -217,7 +217,7 @@ def the_service_answers_without_a_key_in_the_language_asked_for():
         tap.equal([one["name"] for one in path], ["Transport", "Cars", "New"])
         below = ask("ListChildren", {"id": "cars"})[1]["categories"]
         tap.equal([one["id"] for one in below], ["cars.used", "cars.new", "cars.retro"])
-        found = ask("SearchCategories", {"query": "айфон", "limit": 1})[1]["matches"]
+        found = ask("SearchCategories", {"query": "мобильник", "limit": 1})[1]["matches"]
         tap.equal([(one["category"]["id"], one["path"]) for one in found],
                   [("phones.smartphones", ["Электроника", "Телефоны и связь"])])
         found = ask("SearchCategories", {"query": "jeans", "under": "men"})[1]["matches"]

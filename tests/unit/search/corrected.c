@@ -51,7 +51,8 @@ struct scene {
     int round_count; /* questions to the searcher */
     int count_count; /* of their stages, those that only count */
     const char *page_text;
-    const char *begun; /* a word that begins some of titles */
+    const char *begun; /* a word that begins some of titles, or is near them */
+    bool is_near;
     struct speller *speller;
     struct catalog *catalog;
     struct search search;
@@ -83,8 +84,10 @@ static uint64_t total_of(const struct scene *scene, const Torg__V1__QueryStage *
 static void complete(const struct scene *scene, const Torg__V1__TextClause *clause,
                      Torg__V1__StageAnswer *made, struct arena *arena)
 {
+    bool is_near = clause->kind == TORG__V1__TEXT_CLAUSE__KIND__FUZZY;
+
     made->total = 0;
-    if (!scene->begun || strcmp(clause->text, scene->begun) != 0)
+    if (!scene->begun || strcmp(clause->text, scene->begun) != 0 || is_near != scene->is_near)
         return;
     made->total = 5;
     made->hits = arena_array(arena, made->total, sizeof(made->hits[0]));
@@ -247,6 +250,11 @@ static void the_beginning_of_a_word_is_completed(void **state)
     assert_string_equal(search(scene, "ноут", texts, ARRAY_COUNT(texts)), "ноутбук");
     assert_string_equal(scene->response.corrected->reason, "completion");
     assert_string_equal(search(scene, "ноут asus", texts, ARRAY_COUNT(texts)), "ноутбук asus");
+    scene->begun = "ноыыбук"; /* nothing else is known of it */
+    scene->is_near = true;
+    assert_string_equal(search(scene, "ноыыбук", texts, ARRAY_COUNT(texts)), "ноутбук");
+    assert_string_equal(scene->response.corrected->reason, "typo");
+    scene->is_near = false;
     scene->begun = "ноу"; /* too short */
     assert_string_equal(search(scene, "ноу", texts, ARRAY_COUNT(texts)), "ноу");
 }

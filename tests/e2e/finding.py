@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What buyers type finds what they mean, on the first page of the demo."""
+import re
+
+from kit import tap
+from kit.demo import Demo
+
+OFFERS = 2000
+SPELLING = "велосепед"      # until this is put right, spelling is being opened
+
+# The line; what titles of the first page, or the categories of its offers, have to say; of how many of ten at least.
+QUERIES = (
+    # spelling, word by word
+    ("ноут", r"category:computers\.laptops", 8),
+    ("ноут asus", r"asus", 10),
+    ("тойота камри", r"toyota camry", 5),
+    ("айфон 13 про", r"iphone 13", 5),
+    ("айфон", r"iphone", 10),
+    # synonyms of the catalogue
+    ("велик", r"велосипед|bicycle|bike", 8),
+    ("тв", r"телевизор|\btv\b", 8),
+    ("байк", r"category:(motorcycles|bikes)", 10),
+    ("ps5", r"category:games\.consoles", 5),
+    # units and models
+    ("128 гб", r"128 (гб|gb)", 8),
+    ("128gb", r"128 (гб|gb)", 8),
+    ("wh1000xm4", r"wh-1000xm4", 1),
+    ("WH 1000 XM4", r"wh-1000xm4", 1),
+    # categories and values, in any form
+    ("диваны", r"category:furniture\.sofas", 10),
+    ("диванов", r"category:furniture\.sofas", 10),
+    ("синий диван", r"category:furniture\.sofas", 8),
+    ("дизель", r"category:(cars|trucks|commercial|special)", 5),
+    # the thing before services and parts
+    ("телефон", r"category:phones", 10),
+    ("toyota camry", r"toyota camry", 5),
+    # words that say nothing
+    ("купить диван недорого", r"category:furniture\.sofas", 10),
+    ("продам велосипед срочно", r"велосипед|bicycle|bike", 8),
+    # some of the words
+    ("угловой диван синий бархатный с подсветкой", r"диван|sofa", 8),
+    ("toyota camry 2018 красная с люком", r"toyota camry", 1),
+)
+
+
+def page(demo, text):
+    return demo.search(text=text, limit=10, onlyOffers=True)
+
+
+def says(offer, pattern):
+    if pattern.startswith("category:"):
+        return re.match(pattern[len("category:"):], offer["category"])
+    return re.search(pattern, offer["title"].lower())
+
+
+@tap.test
+def what_is_typed_finds_what_is_meant():
+    with Demo() as demo:
+        demo.filled("--offers", str(OFFERS), "--changes", "0")
+        tap.wait_until(lambda: "corrected" in page(demo, SPELLING), what="spelling")
+        wrong = []
+        for text, pattern, least in QUERIES:
+            answer = page(demo, text)
+            good = sum(bool(says(offer, pattern)) for offer in answer.get("offers", []))
+            if good < least:
+                wrong.append((text, good, least, [offer["title"] for offer in answer.get("offers", [])][:4]))
+        tap.equal(wrong, [])
+
+        answer = page(demo, "телефон")
+        tap.equal([each["as"] for each in answer["understood"]], ["category"])
+        answer = page(demo, "купить айфон б/у")
+        tap.equal([each["as"] for each in answer["understood"]], ["filler", "condition"])
+        tap.equal(answer["understood"][1]["choice"], {"id": "condition", "values": ["used"]})
+        kept = demo.search(text="купить айфон б/у", keepWords=["б/у"], onlyOffers=True)
+        tap.equal([each["as"] for each in kept["understood"]], ["filler"])
+
+        everything(demo)
+
+
+def everything(demo):
+    """Each offer once, whole matches first; strict search has those alone; filters and facets are of both."""
+    text, met, cursor = "синий диван угловой", [], ""
+    while True:
+        answer = demo.search(text=text, limit=7, onlyOffers=True, **({"cursor": cursor} if cursor else {}))
+        met += answer.get("offers", [])
+        cursor = answer.get("cursor", "")
+        if not cursor:
+            break
+    whole, total = int(answer["wholeTotal"]), int(answer["total"])
+    tap.equal((len(met), len({offer["id"] for offer in met})), (total, total))
+    tap.equal([bool(offer.get("isPartial")) for offer in met], [False] * whole + [True] * (total - whole))
+    tap.equal(0 < whole < total, True)
+    strict = demo.search(text=text, allWords=True, limit=100, onlyOffers=True)
+    tap.equal([offer["id"] for offer in strict["offers"]], [offer["id"] for offer in met[:whole]])
+    full = demo.search(text=text)
+    condition = next(each for each in full["filters"] if each["id"] == "condition")
+    for value in condition["values"]:
+        chosen = demo.search(text=text, filters=[{"id": "condition", "values": [value["id"]]}], onlyOffers=True)
+        tap.equal(int(chosen["total"]), int(value["count"]))
+
+
+tap.main()
