@@ -58,7 +58,8 @@ static int make_offer(struct change *change, uint64_t number, struct made_offer 
     return rc;
 }
 
-/* Some active offer of the seller of some number; *found is false when he has none. */
+/* Some active offer that the demo has made, of the seller of some number; *found is false when he
+ * has none. */
 static int find_offer(struct change *change, bool *found, struct err *err)
 {
     struct changes *self = change->changes;
@@ -67,15 +68,19 @@ static int find_offer(struct change *change, bool *found, struct err *err)
     struct cabinet_place place = cabinet_start;
     struct made_offer made;
     size_t count = 0;
+    size_t own_count = 0;
     int rc = make_offer(change, rng_below(&self->rng, self->options.offer_count), &made, err);
 
     if (!rc)
         rc = cabinet_list(self->options.offers, made.seller, TORG__V1__CABINET__PRESET__ACTIVE,
                           &place, OFFER_BATCH_COUNT_MAX, change->arena, list, &count, err);
-    *found = !rc && count;
+    for (size_t i = 0; i < count; i++) /* what a visitor has made is his */
+        if (generator_is_own(list[i]->content->external_id))
+            list[own_count++] = list[i];
+    *found = !rc && own_count;
     if (!*found)
         return rc;
-    change->offer = list[rng_below(&self->rng, count)];
+    change->offer = list[rng_below(&self->rng, own_count)];
     return offer_id_parse(bytes_of(change->offer->id), &change->id, err);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/object.h"
+#include "base/random.h"
 #include "base/task.h"
 #include "demo/bounds.h"
 #include "offers/external_item.h"
@@ -42,9 +43,49 @@ static int look(struct store_tx *tx, void *arg, struct err *err)
                               looking->arena, &looking->item, err);
 }
 
-static int publish(struct filler *self, const struct made_offer *offer, struct arena *arena,
-                   struct err *err)
+/* A clock that is late: what a shop has was not all published a moment ago. */
+struct late_clock {
+    struct clock base;
+    const struct clock *clock;
+    int64_t late_us;
+};
+
+static int64_t late_wall_us(const struct clock *clock)
 {
+    const struct late_clock *late = container_of(clock, struct late_clock, base);
+
+    return clock_wall_us(late->clock) - late->late_us;
+}
+
+static int64_t late_mono_us(const struct clock *clock)
+{
+    return clock_mono_us(container_of(clock, struct late_clock, base)->clock);
+}
+
+static bool late_wait(const struct clock *clock, pthread_cond_t *changed, pthread_mutex_t *lock,
+                      int64_t until_us)
+{
+    const struct clock *real = container_of(clock, struct late_clock, base)->clock;
+
+    return real->wait(real, changed, lock, until_us);
+}
+
+/* Over some weeks, most of them in the last days. */
+static int64_t age_of(uint64_t number)
+{
+    struct rng rng = rng_seeded(number ^ 0x6461746573);
+    double part = (double)rng_below(&rng, 1 << 20) / (1 << 20);
+
+    return (int64_t)(part * part * DEMO_AGE_DAYS * 24 * 3600) * SECOND_US;
+}
+
+static int publish(struct filler *self, const struct made_offer *offer, uint64_t number,
+                   struct arena *arena, struct err *err)
+{
+    struct late_clock clock = {.base = {late_wall_us, late_mono_us, late_wait},
+                               .clock = self->options.offers->clock,
+                               .late_us = age_of(number)};
+    struct offers offers = *self->options.offers;
     struct looking looking = {.offer = offer, .arena = arena};
     struct violations violations = violations_in(arena);
     struct author author = {.seller = offer->seller,
@@ -58,7 +99,8 @@ static int publish(struct filler *self, const struct made_offer *offer, struct a
         rc = store_read(self->options.offers->store, look, &looking, err);
     if (rc || looking.item.offer_id)
         return rc;
-    rc = offers_create(self->options.offers, &author, offer->content, &receipt, err);
+    offers.clock = &clock.base;
+    rc = offers_create(&offers, &author, offer->content, &receipt, err);
     if (!rc)
         atomic_fetch_add(&self->created_count, 1);
     return rc;
@@ -74,7 +116,7 @@ static int fill_one(struct filler *self, struct task *task, uint64_t number, str
 
     catalog_unref(catalog);
     while (!rc) {
-        rc = publish(self, &offer, arena, err);
+        rc = publish(self, &offer, number, arena, err);
         if (!err_is_passing(rc))
             break;
         rc = task_pause(task, (int64_t)DEMO_RETRY_MS * MS_US) && !atomic_load(&self->has_failed)

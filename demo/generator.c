@@ -81,6 +81,11 @@ char *generator_external_id(uint64_t number, struct arena *arena)
     return arena_printf(arena, "demo-%ju", (uintmax_t)number);
 }
 
+bool generator_is_own(const char *external_id)
+{
+    return strncmp(external_id, "demo-", strlen("demo-")) == 0;
+}
+
 /* An offer that is being made. */
 struct making {
     const struct generator *generator;

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "catalog/catalog.h"
 #include "torg/v1/offer.pb-c.h"
+#include <stdbool.h>
 
 /* Addresses of its photos: this, the picture's name, a colour and a number. */
 #define DEMO_PHOTO_PREFIX "https://photos.example/"
@@ -36,6 +37,8 @@ int generator_make(const struct generator *generator, const struct catalog *cata
 
 /* The seller's name for the offer of this number, which no other offer of the demo has. */
 char *generator_external_id(uint64_t number, struct arena *arena);
+/* Whether it is one of those: the demo changes no others. */
+bool generator_is_own(const char *external_id);
 
 /* A price as people ask for it: 12 500, or 12 490 in a shop. In roubles. */
 int64_t generator_round_price(double price, bool is_shop);

@@ -163,8 +163,8 @@ static void print_start_key(const struct process *process, const char *url)
                data_dir_path(process->dir.path, "start.key", process->arena), more);
 }
 
-/* Shown to a person with the start key, where one is needed: a page keeps it for its tab and takes it
- * out of the address. */
+/* Shown to a person with the start key, where one is needed: a page keeps it for its tab and takes
+ * it out of the address. */
 static void tell_pages(const struct process *process, const char *url)
 {
     const char *key = isatty(STDOUT_FILENO) ? process->start_key : "";
