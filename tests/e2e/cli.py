@@ -113,7 +113,7 @@ def bash_completes_commands_and_options():
     tap.equal(complete("s"), ["serve", "status"])
     tap.equal(complete("key", ""), ["create", "list", "revoke", "rotate"])
     tap.equal(complete("key", "create", "x", "--sc"), ["--scope"])
-    tap.equal(complete("up", "--li"), ["--listen="])
+    tap.equal(complete("up", "--lis"), ["--listen="])
     tap.equal(complete("up", "--server.d"), ["--server.drain="])
     tap.equal(complete("version", "--"), ["--help", "--json"])
 
