@@ -9,6 +9,7 @@ import { byId, call, fillTexts, h, header, icon, microseconds, number, onLanguag
 import "./search/texts.js";
 import { drawPath, drawTiles, pathOf } from "./search/categories.js";
 import { drawChips, drawSide } from "./search/filters.js";
+import { drawKept } from "./search/kept.js";
 import { drawOffer, startOffer } from "./search/offer.js";
 import { askPlace } from "./search/places.js";
 import { addOffers, drawEmpty, drawFailure, drawOffers, drawSkeleton } from "./search/results.js";
@@ -228,6 +229,7 @@ function drawAnswer() {
   drawOffers(page, page.offers);
   if (!page.offers.length && page.answer.times) drawEmpty(page);
   drawMore();
+  drawKept(page);
   drawTimes();
   drawControls(true);
   if (!page.state.offer) setTitle();

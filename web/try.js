@@ -77,7 +77,7 @@ function address(extra = {}) {
     wait: state.wait, limit: PAGE, ...extra };
   if (!parameters.q) delete parameters.highlight;
   const query = Object.entries(parameters).filter(([, value]) => value !== "")
-    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+    .map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll("%2C", ",")}`).join("&");
   return `clients/${encodeURIComponent(state.client)}/search?${query}`;
 }
 

@@ -342,8 +342,9 @@ static int get_offer(struct call *call, const struct rest_request *request,
 static int ask_offers(const struct page *page, const char *seller, bool is_oldest, uint32_t limit,
                       Torg__V1__StageAnswer **found, struct err *err)
 {
-    static const char *const show[] = {OFFER_FIELD_TITLE, OFFER_FIELD_AMOUNT, OFFER_FIELD_CURRENCY,
-                                       OFFER_FIELD_PHOTO, OFFER_FIELD_CREATED};
+    static const char *const show[] = {OFFER_FIELD_TITLE,  OFFER_FIELD_PRICE,
+                                       OFFER_FIELD_AMOUNT, OFFER_FIELD_CURRENCY,
+                                       OFFER_FIELD_PHOTO,  OFFER_FIELD_CREATED};
     struct arena *arena = page->arena;
     Torg__V1__SearchRequest *request = MESSAGE_NEW(search_request, arena);
     Torg__V1__SearchResponse *response = MESSAGE_NEW(search_response, arena);
@@ -396,8 +397,11 @@ static void put_hit(const struct page *page, const Torg__V1__Hit *hit)
 {
     Torg__V1__Price price = TORG__V1__PRICE__INIT;
     const char *photo = shown(hit, OFFER_FIELD_PHOTO);
+    const char *amount = shown(hit, OFFER_FIELD_PRICE);
 
-    price.amount = strtoll(shown(hit, OFFER_FIELD_AMOUNT), NULL, 10);
+    if (!*amount) /* of another currency than the catalogue's */
+        amount = shown(hit, OFFER_FIELD_AMOUNT);
+    price.amount = strtoll(amount, NULL, 10);
     price.currency = (char *)shown(hit, OFFER_FIELD_CURRENCY);
     buf_put_text(page->out, "<li>");
     if (*photo)

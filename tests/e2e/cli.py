@@ -113,9 +113,25 @@ def bash_completes_commands_and_options():
     tap.equal(complete("s"), ["serve", "status"])
     tap.equal(complete("key", ""), ["create", "list", "revoke", "rotate"])
     tap.equal(complete("key", "create", "x", "--sc"), ["--scope"])
-    tap.equal(complete("up", "--li"), ["--listen="])
+    tap.equal(complete("up", "--lis"), ["--listen="])
     tap.equal(complete("up", "--server.d"), ["--server.drain="])
     tap.equal(complete("version", "--"), ["--help", "--json"])
+
+
+@tap.test
+def every_shell_gets_its_completion():
+    for shell, parts in [("bash", ["complete -F _torg torg"]),
+                         ("zsh", ["#compdef torg", "key) compadd -- create",
+                                  '"key create") options=(--help --json --scope']),
+                         ("fish", ["complete -c torg -n __fish_use_subcommand -a up -d", " -l scope -r -d "])]:
+        result = torg("completion", shell)
+        tap.equal((result.returncode, result.stderr), (0, ""))
+        for part in parts:
+            tap.contains(result.stdout, part)
+    tap.equal(torg("completion", "bash").stdout, torg("help", "--format", "bash").stdout)
+    result = torg("completion", "csh")
+    tap.equal(result.returncode, 2)
+    tap.contains(result.stderr, "there are bash, zsh and fish")
 
 
 @tap.test

@@ -64,6 +64,7 @@ class Shown:
             ("seller", f"/sellers/{demo.search(limit=1)['offers'][0]['seller']}",
              "document.querySelector('.plain-list li')"),
             ("gone", "/offers/0000-0000-0000-0000", "document.querySelector('h1')"),
+            ("missing", "/nothing-is-here", "document.querySelector('h1')"),
             ("about", "/about", "document.querySelector('.call')"),
         ]
 
@@ -89,6 +90,44 @@ def no_page_has_barriers_or_jumps():
                 if name == "search" and len(asked) > 15:
                     faults.append(f"{name}, {form}: {len(asked)} requests: {json.dumps(asked)}")
         tap.equal(faults, [])
+
+
+@tap.test
+def pages_say_something_without_a_script():
+    with Demo() as demo, Browser() as browser:
+        demo.filled("--offers=60", "--changes=0")
+        found = demo.search(limit=1)["offers"][0]
+        path, seller = f"/offers/{found['id']}", f"/sellers/{found['seller']}"
+        status, headers, body = demo.get(path, **{"Accept-Language": "ru"})
+        text = body.decode()
+        tap.equal((status, headers["content-type"]), (200, "text/html; charset=utf-8"))
+        tap.equal("<script" in text, False, "a script")
+        for part in (f'og:url" content="{demo.url}{path}"', 'property="og:title"', 'property="og:image"',
+                     f'<link rel="canonical" href="{demo.url}{path}">', f'href="{seller}"'):
+            tap.contains(text, part)
+        tap.contains(text, found["title"].replace("&", "&amp;").replace('"', "&quot;"))
+        status, _, body = demo.get(seller, **{"Accept-Language": "en"})
+        tap.equal(status, 200)
+        tap.contains(body.decode(), f'href="{path}"')
+        tap.contains(body.decode(), "Offers since 20")
+        tap.equal("<b>0\u00a0" in body.decode(), False, "prices are told")
+        tap.contains(demo.get("/robots.txt")[2].decode(), f"Sitemap: {demo.url}/sitemap.xml")
+        tap.contains(demo.get("/sitemap.xml")[2].decode(), f"<loc>{demo.url}{path}</loc>")
+        # what is not there: a page for people, JSON for programs
+        for address in ("/offers/0000-0000-0000-0000", "/nothing-is-here"):
+            status, headers, _ = demo.get(address, Accept="text/html")
+            tap.equal((status, headers["content-type"].split(";")[0]), (404, "text/html"), address)
+        tap.equal(json.loads(demo.get("/nothing-is-here")[2])["code"], "not_found")
+
+        # what was marked and seen stays in the browser
+        page = browser.page(f"{demo.url}/?offer={found['id']}", language="en")
+        page.wait("document.querySelector('#save-offer')?.getAttribute('aria-pressed') === 'false'", "the button")
+        page.click("#save-offer")
+        page.wait("document.querySelector('#save-offer').getAttribute('aria-pressed') === 'true'")
+        page.go(f"{demo.url}/?q=nothing-of-this-kind&keep=1")
+        page.wait("document.querySelectorAll('#kept .kept').length === 2", "saved and seen")
+        tap.equal(page.texts("#kept h2"), ["Saved", "Seen lately"])
+        tap.equal(page.errors, [])
 
 
 @tap.test

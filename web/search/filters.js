@@ -236,9 +236,10 @@ function filterNode(page, filter) {
 
 // --- the panel ---
 
-// One value that all offers have, or a range of one number, is no choice.
+// One value or one number that all offers have is no choice.
 function mayChoose(page, filter) {
-  if (filter.kind === "RANGE" && !filter.isDate) return filter.min !== filter.max;
+  if (filter.kind === "RANGE" && !filter.isDate)
+    return filter.min !== filter.max || Number(filter.coverage || 0) < Number(page.answer.total || 0);
   if (filter.kind === "DISTANCE" || filter.isDate || filter.kind === "TOGGLE") return true;
   const [value, more] = filter.values || [];
   return Boolean(more) || Boolean(value) && Number(value.count || 0) < Number(page.answer.total || 0);

@@ -4,6 +4,7 @@
 import { byId, call, date, distance, failure, h, icon, language, number, price, t, toast, withUnit }
   from "../common.js";
 import { categoryLink, categoryOf, pathOf } from "./categories.js";
+import { drawKept, forget, noteSeen, saveButton } from "./kept.js";
 import { drawing, photoAddress } from "./picture.js";
 import { offerItem } from "./results.js";
 
@@ -137,7 +138,7 @@ function body(page, offer, category, path) {
       h("h2", { id: "offer-title", tabindex: "-1" }, content.title),
       h("p", { class: "offer-price" }, price(content.price)),
       place ? h("p", { class: "offer-place" }, icon("pin"), place) : null,
-      shareButton(offer.id),
+      h("div", { class: "row" }, saveButton(page, offer), shareButton(offer.id)),
       rows.length ? [h("h3", {}, t("details")), factList(rows)] : null,
       h("hr"), factList(about.filter(([, text]) => text))),
     content.description ? h("div", { class: "offer-text" }, h("h3", {}, t("description")),
@@ -178,8 +179,14 @@ async function load(page, id) {
     byId("offer").replaceChildren(...body(page, offer, category, path));
     document.title = `${offer.content.title} · Torg`;
     drawSimilar(page, offer.id, signal);
+    noteSeen(offer);
+    drawKept(page);
   } catch (error) {
     if (error.name === "AbortError") return;
+    if (error.status === 404) {
+      forget(id);
+      drawKept(page);
+    }
     drawGone(page, error);
   }
   byId("offer").scrollTop = 0;

@@ -263,13 +263,31 @@ static bool is_method_path(struct bytes path)
            !memchr(slash + 1, '/', (size_t)(end - slash - 1));
 }
 
+/* A person who looks for a page that is not there is shown one that says so. */
+static bool show_missing(struct call *call)
+{
+    struct bytes accepted = call_header(call, "accept");
+    const struct site_file *file = site_find(&call->loop->server->site, bytes_of("/404"));
+    struct content content;
+
+    if (!file || !bytes_equal_text(call->verb, "GET") || !accepted.size ||
+        !memmem(accepted.data, accepted.size, "text/html", strlen("text/html")))
+        return false;
+    put_page_rules(call);
+    content = site_choose(file, BYTES_EMPTY, true);
+    reply_plain(call, 404, content.type, content.body);
+    call->refused = true;
+    call_send(call);
+    return true;
+}
+
 static void find_file(struct call *call)
 {
     const struct site_file *file = site_find(&call->loop->server->site, call->path);
 
     if (file)
         serve_file(call, file);
-    else if (folder_take(call))
+    else if (folder_take(call) || show_missing(call))
         return;
     else if (format_find(call), is_method_path(call->path))
         call_refuse(call, 404, ERR_UNSUPPORTED,

@@ -768,9 +768,9 @@ const struct command command_table[] = {
      .arguments = "bash|zsh|fish",
      .details = "Written to be read by the shell itself: from its start file, or from the folder "
                 "where it looks for completions.",
-     .example = "source <(torg completion bash)\n"
-                "torg completion zsh > ~/.zsh/completions/_torg\n"
-                "torg completion fish > ~/.config/fish/completions/torg.fish",
+     .example = "torg completion bash | sudo tee /etc/bash_completion.d/torg\n"
+                "torg completion zsh | sudo tee /usr/local/share/zsh/site-functions/_torg\n"
+                "torg completion fish | tee ~/.config/fish/completions/torg.fish",
      .argument_min = 1,
      .argument_max = 1,
      .run = cmd_completion},
