@@ -70,7 +70,7 @@ static int add_document(struct schema_compiler *compiler, struct bytes uri, stru
     int rc = placed_json_read(json, compiler->arena, &made->root, compiler->err);
 
     if (rc)
-        return uri.size ? err_wrap(compiler->err, "%.*s", BYTES_ARG(uri)) : rc;
+        return uri.size && compiler->err ? err_wrap(compiler->err, "%.*s", BYTES_ARG(uri)) : rc;
     made->uri = arena_copy(compiler->arena, uri);
     made->json = json;
     made->draft = draft_of(made->root, draft);
