@@ -24,6 +24,20 @@ const struct scope scope_table[] = {
     {"search", "search and read snippets", SCOPE_OF_CLIENT},
     {"sellers.act", "name the seller of each call (header Torg-Seller)", 0},
     {"stages", "read and write the states that stages keep with offers", 0},
+    {"*", "everything", true},
+    {"admin", "manage keys, read the audit log", true},
+    {"catalog", "change categories and attributes", true},
+    {"documents", "send documents to the registry, read them back", true},
+    {"epochs", "start, switch, roll back and abandon epochs of the index", true},
+    {"metrics", "read the state and the figures of the server", true},
+    {"moderation", "decide on offers", true},
+    {"offers.read", "read offers, drafts and rejections included", false},
+    {"offers.write", "create and change offers", false},
+    {"photos", "upload photos", false},
+    {"search", "search", true},
+    {"snippets.read", "read snippets, their config and their state", true},
+    {"snippets.write", "put and delete snippets", true},
+    {"stages", "states of stages, queues, what is parked; look at the pipeline", true},
 };
 const size_t scope_count = ARRAY_COUNT(scope_table);
 

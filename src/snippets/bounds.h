@@ -20,7 +20,11 @@ enum {
     SNIPPET_BATCH_KEY_COUNT_MAX = 200, /* of GetSnippets: pages of 100 offers, and of two kinds */
     SNIPPET_BATCH_NAME_COUNT_MAX = 20, /* of GetSnippets: 4 000 rows at most */
     SNIPPET_BATCH_SIZE_MAX = 16 << 20, /* bytes of one answer */
+    SNIPPET_PAGE_THREAD_COUNT = 8,     /* that read for pages: a store that hangs holds so many */
+    SNIPPET_PAGE_QUEUE_COUNT = 64,     /* pages that wait for one of them */
     SNIPPET_SWEEP_COUNT = 500,         /* rows ended in one transaction: others write meanwhile */
+    SNIPPET_TOMBSTONE_S =
+        7 * 24 * 3600, /* a deleted row is known: records may be retried so long */
 };
 
 #endif
