@@ -22,7 +22,8 @@ enum {
     SNIPPET_BATCH_SIZE_MAX = 16 << 20, /* bytes of one answer */
     SNIPPET_PAGE_THREAD_COUNT = 8,     /* that read for pages: a store that hangs holds so many */
     SNIPPET_PAGE_QUEUE_COUNT = 64,     /* pages that wait for one of them */
-    SNIPPET_SWEEP_COUNT = 500,         /* rows ended in one transaction: others write meanwhile */
+    SNIPPET_TOPIC_ROW_COUNT_MAX = 1000, /* of a record of a topic: snippets and their languages */
+    SNIPPET_SWEEP_COUNT = 500,          /* rows ended in one transaction: others write meanwhile */
     SNIPPET_TOMBSTONE_S =
         7 * 24 * 3600, /* a deleted row is known: records may be retried so long */
 };

@@ -2,12 +2,14 @@
 /* role_snippets.c - the role snippets: what is kept beside the index, put and got by name and key.
  */
 #include "roles/processes/process.h"
+#include "snippets/intake.h"
 #include "snippets/service.h"
 #include "snippets/snippets.h"
 
 /* One a process; the server borrows them for its life. */
 static struct rpc_service service;
 static struct rest_service resources;
+static struct snippet_intake *intake; /* NULL: a command's own, which reads no topics */
 
 int process_open_snippets(struct process *process, struct err *err)
 {
@@ -34,10 +36,19 @@ int role_snippets_start(struct process *process, struct err *err)
     resources = snippet_resources(process->snippets);
     if (process->server)
         server_add_rest(process->server, &resources);
-    return 0;
+    return snippet_intake_start(
+        &(struct snippet_intake_options){
+            .snippets = process->snippets,
+            .topics = process->backends.topics,
+            .store = process->backends.store,
+            .clock = process->clock,
+            .retry_pause_us = config_number(process->config, SETTING_SNIPPETS_RETRY_PAUSE)},
+        &intake, err);
 }
 
 void role_snippets_stop(struct process *process)
 {
     (void)process; /* closed with what roles share, as pages of the role search read them too */
+    snippet_intake_stop(intake);
+    intake = NULL;
 }
