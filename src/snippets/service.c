@@ -119,10 +119,10 @@ static int describe_snippets(struct call *call, const ProtobufCMessage *message,
     struct arena *arena = call_arena(call);
     const struct snippet_section *sections;
     struct snippets_state state;
+    const Torg__V1__DescribeSnippetsRequest *request =
+        (const Torg__V1__DescribeSnippetsRequest *)message;
     size_t count, i;
 
-    (void)message;
-    (void)err;
     sections = snippet_config_sections(config, &count);
     answer->sections = arena_array(arena, count, sizeof(*answer->sections));
     for (i = 0; i < count; i++) {
@@ -133,7 +133,10 @@ static int describe_snippets(struct call *call, const ProtobufCMessage *message,
     snippets_state(snippets, &state);
     answer->load_time = state.loaded_us ? moment_message(state.loaded_us, arena) : NULL;
     answer->refused = arena_strdup(arena, state.refused);
-    return 0;
+    if (!request->prefix)
+        return 0;
+    return snippet_rows_count(snippets_store(snippets), request->prefix, SNIPPET_COUNT_MAX,
+                              &answer->row_count, err);
 }
 
 static const struct rpc_method methods[] = {

@@ -4,8 +4,8 @@
 #define TORG_STAGE_BOUNDS_H
 
 enum {
-    PARKED_COUNT_MAX = 100 * 1000,   /* of a stage: what is wrong with so many is one thing, and a
-                                        person's to mend; their keys' hashes are held, 8 bytes each */
+    PARKED_COUNT_MAX = 100 * 1000,   /* of a stage: what is wrong with so many is one thing, a
+                                        person's to mend; 8 bytes of each are held in memory */
     PARKED_SIZE_MAX = 256 << 20,     /* bytes of a stage: a store keeps them, and is copied */
     PARKED_KEY_SIZE_MAX = 600,       /* a longer one is cut, with its hash: PostgreSQL's index takes
                                         2 700 bytes; a pk of the registry and its client fit */

@@ -1,17 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""README and the long tour, typed as they stand there: every `$` line of a page is run in one shell,
-in order, and prints what the page shows.
-
-The pages break answers into lines and cut them with `…`: blanks do not count, `…` is anything.
-Ids and tokens of its run stand for those of ours: what an answer brings is put into later commands.
-Times, keys and the like are anything of their form.
-"""
-import os
-import re
-import subprocess
+"""README, the long tour and the page about snippets, typed as they stand there (kit/tour.py)."""
 import sys
-import threading
-import time
 
 sys.dont_write_bytecode = True
 from kit import tap  # noqa: E402
@@ -157,6 +146,8 @@ def go(place, page):
     finally:
         shell.close()
     return len(steps)
+from kit.binary import Place  # noqa: E402
+from kit.tour import go  # noqa: E402
 
 
 @tap.test
@@ -171,6 +162,13 @@ def every_command_of_the_tour_prints_what_it_shows():
     with Place() as place:
         place.start()
         tap.equal(go(place, "docs/tour.md") > 20, True, "the tour has its commands")
+
+
+@tap.test
+def every_command_about_snippets_prints_what_it_shows():
+    with Place() as place:
+        place.spelling = False
+        tap.equal(go(place, "docs/snippets.md", ("curl",)) > 15, True, "the page has its commands")
 
 
 tap.main()

@@ -172,6 +172,7 @@ int role_searcher_start(struct process *process, struct err *err);
 void role_searcher_stop(struct process *process);
 int role_searcher_check(struct process *process, bool *is_serving, struct err *err);
 int role_snippets_start(struct process *process, struct err *err);
+int role_snippets_serve(struct process *process, struct err *err); /* its services alone */
 void role_snippets_stop(struct process *process);
 int role_auditor_start(struct process *process, struct err *err);
 void role_auditor_stop(struct process *process);

@@ -24,15 +24,24 @@ int process_open_snippets(struct process *process, struct err *err)
     return process->snippets ? 0 : snippets_open(&options, &process->snippets, err);
 }
 
-int role_snippets_start(struct process *process, struct err *err)
+int role_snippets_serve(struct process *process, struct err *err)
 {
     int rc = process_open_snippets(process, err);
 
     if (rc)
         return rc;
-    snippets_sweep(process->snippets);
     service = snippet_service(process->snippets);
     process_add_services(process, &service, 1);
+    return 0;
+}
+
+int role_snippets_start(struct process *process, struct err *err)
+{
+    int rc = role_snippets_serve(process, err);
+
+    if (rc)
+        return rc;
+    snippets_sweep(process->snippets);
     resources = snippet_resources(process->snippets);
     if (process->server)
         server_add_rest(process->server, &resources);

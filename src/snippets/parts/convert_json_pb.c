@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* convert_json_pb.c - "json-pb:torg.v1.Money": JSON to protobuf and back, by a message type. */
 #include "codec/json.h"
-#include "codec/json_type.h"
 #include "codec/message.h"
 #include "snippets/bounds.h"
 #include "snippets/parts/parts.h"
-
-static int make(const struct part_setup *setup, const void **state, struct err *err)
-{
-    *state = json_type_any(setup->argument);
-    if (*state)
-        return 0;
-    return err_set(err, ERR_INVALID, "the program has no message \"%.*s\"",
-                   BYTES_ARG(setup->argument));
-}
 
 static bool can(enum snippet_format from, enum snippet_format to)
 {
@@ -49,7 +39,7 @@ static int convert(const void *state, const struct snippet_input *input, enum sn
 const struct snippet_convertor convertor_json_pb = {
     .name = "json-pb",
     .about = "json-pb:torg.v1.Money: JSON to protobuf and back, by a message type",
-    .make = make,
+    .make = message_type_find,
     .can = can,
     .convert = convert,
 };

@@ -18,6 +18,9 @@ extern const struct snippet_extractor extractor_json_pointer;
 extern const struct snippet_extractor extractor_message_key;
 extern const struct snippet_extractor extractor_pb_field;
 
+/* The descriptor of the message type that the argument names; a part_make. */
+int message_type_find(const struct part_setup *setup, const void **type, struct err *err);
+
 /* "/a,/b/c": JSON pointers. */
 struct pointer_list {
     struct bytes *pointers;
