@@ -25,7 +25,7 @@ static struct rest_service plain;
 static struct rest_service pages;
 static struct learner *learner; /* NULL: texts are not corrected */
 static struct peers *searchers; /* in other processes; NULL: that of this one is asked */
-static struct snippet_pages *pages;
+static struct snippet_pages *glued;
 static struct inspect inspect; /* of a process without the role searcher, as the next */
 static struct rpc_service freshness;
 static int64_t answered_us; /* when a searcher of another process last did; 0: never */
@@ -127,7 +127,7 @@ int role_search_start(struct process *process, struct err *err)
     rc = rc ? rc : process_open_snippets(process, err);
     if (rc)
         return rc;
-    pages = snippet_pages_new(process->snippets, process->clock,
+    glued = snippet_pages_new(process->snippets, process->clock,
                               config_number(process->config, SETTING_SNIPPETS_PAGE_WAIT));
     offers = (struct offers){.store = process->backends.store,
                              .clock = process->clock,
@@ -142,7 +142,7 @@ int role_search_start(struct process *process, struct err *err)
                              .fetch = fetch,
                              .fetch_arg = &offers,
                              .snippets = read_snippets,
-                             .snippets_arg = pages,
+                             .snippets_arg = glued,
                              .settle = wait_for_change,
                              .settle_arg = process->inspect};
     service = search_service(&search);
@@ -161,8 +161,8 @@ int role_search_start(struct process *process, struct err *err)
 void role_search_stop(struct process *process)
 {
     (void)process;
-    snippet_pages_free(pages);
-    pages = NULL;
+    snippet_pages_free(glued);
+    glued = NULL;
     learner_stop(learner); /* its calls ended with the server's */
     peers_close(searchers);
     learner = NULL;

@@ -25,8 +25,8 @@ NAMES = {               # what stands for something of our run
 }
 FORMS = {               # what is another one each time
     "time": (r"\d{4}-\d\d-\d\dT[\d:.]+Z", r"\d{4}-\d\d-\d\dT[\d:.]+Z"),
-    "key": (r"torg_\w+", r"torg_\w+"),
-    "key_id": (r"\b\w{10}(?=  name=)", r"\w{10}"),
+    "key": (r"torg_\w+", r"(?:torg_\w+|in \S+start\.key)"),       # here is no terminal
+    "key_id": (r"\b\w{10}(?=  name=|  key\.)", r"\w{10}"),
     "shard": (r'"shard":\d+', r'"shard":\d+'),
     "place": (r"\d+:\d+(?=  \d{4}-)", r"\d+:\d+"),      # partition:offset, before an id
     "process": (r"process \d+", r"process \d+"),
