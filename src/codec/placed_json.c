@@ -186,7 +186,8 @@ static int by_key(const void *a, const void *b)
                          (*(struct placed_json *const *)b)->key);
 }
 
-static int end_children(struct tree_reader *reader, struct placed_json *node, struct placed_json *first)
+static int end_children(struct tree_reader *reader, struct placed_json *node,
+                        struct placed_json *first)
 {
     uint32_t i;
 
@@ -290,7 +291,7 @@ static int read_value(struct tree_reader *reader, const struct placed_json *pare
 }
 
 int placed_json_read(struct bytes json, struct arena *arena, const struct placed_json **root,
-                   struct err *err)
+                     struct err *err)
 {
     struct tree_reader reader = {.json = json, .arena = arena, .err = err};
     struct placed_json *node = NULL;

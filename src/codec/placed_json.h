@@ -38,12 +38,12 @@ enum placed_kind {
 
 struct placed_json {
     enum placed_kind kind;
-    uint32_t offset;                /* of its first byte */
-    uint32_t index;                 /* among its parent's children */
-    uint32_t count;                 /* of children */
+    uint32_t offset;                  /* of its first byte */
+    uint32_t index;                   /* among its parent's children */
+    uint32_t count;                   /* of children */
     const struct placed_json *parent; /* NULL: the root */
-    struct bytes key;               /* in an object */
-    struct bytes text;              /* a text without escapes; a number as it was written */
+    struct bytes key;                 /* in an object */
+    struct bytes text;                /* a text without escapes; a number as it was written */
     struct placed_json **children;    /* in the order of the text */
     struct placed_json **sorted;      /* of an object: by key */
     struct placed_json *next;         /* the reader's: children before they are an array */
@@ -51,7 +51,7 @@ struct placed_json {
 
 /* ERR_INVALID and ERR_LIMIT tell line and column. On failure *root is NULL. */
 int placed_json_read(struct bytes json, struct arena *arena, const struct placed_json **root,
-                   struct err *err);
+                     struct err *err);
 
 /* The value of a key; NULL: it has none, or is no object. */
 const struct placed_json *placed_json_find(const struct placed_json *object, struct bytes key);

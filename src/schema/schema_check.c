@@ -22,13 +22,15 @@ struct checking {
     unsigned quiet; /* > 0: reasons are not read */
 };
 
-static int check(struct checking *checking, const struct rule *rule, const struct placed_json *node);
+static int check(struct checking *checking, const struct rule *rule,
+                 const struct placed_json *node);
 
 /* The value is refused. */
-static int refuse(struct checking *checking, const struct placed_json *node, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+static int refuse(struct checking *checking, const struct placed_json *node, const char *format,
+                  ...) __attribute__((format(printf, 3, 4)));
 
-static int refuse(struct checking *checking, const struct placed_json *node, const char *format, ...)
+static int refuse(struct checking *checking, const struct placed_json *node, const char *format,
+                  ...)
 {
     struct buf pointer = BUF_INIT(SCHEMA_REASON_SIZE_MAX);
     char reason[SCHEMA_REASON_SIZE_MAX];
@@ -87,9 +89,8 @@ static bool is_integer(struct bytes number)
 static unsigned type_of(const struct placed_json *node)
 {
     static const unsigned masks[] = {
-        [PLACED_NULL] = TYPE_NULL,     [PLACED_FALSE] = TYPE_BOOLEAN,
-        [PLACED_TRUE] = TYPE_BOOLEAN,  [PLACED_NUMBER] = TYPE_NUMBER,
-        [PLACED_TEXT] = TYPE_STRING,   [PLACED_LIST] = TYPE_ARRAY,
+        [PLACED_NULL] = TYPE_NULL,     [PLACED_FALSE] = TYPE_BOOLEAN, [PLACED_TRUE] = TYPE_BOOLEAN,
+        [PLACED_NUMBER] = TYPE_NUMBER, [PLACED_TEXT] = TYPE_STRING,   [PLACED_LIST] = TYPE_ARRAY,
         [PLACED_OBJECT] = TYPE_OBJECT,
     };
 

@@ -325,7 +325,7 @@ static const struct {
     {"uri", BOTH, is_uri},
 };
 
-format_check *format_find(enum schema_draft draft, struct bytes name)
+format_check *schema_format_find(enum schema_draft draft, struct bytes name)
 {
     size_t i;
 

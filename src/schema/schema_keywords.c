@@ -24,7 +24,8 @@ static int refuse(const struct reading *reading, const struct placed_json *node,
                            placed_kind_name(node->kind));
 }
 
-static int sub_rule(const struct reading *reading, const struct placed_json *node, struct rule **rule)
+static int sub_rule(const struct reading *reading, const struct placed_json *node,
+                    struct rule **rule)
 {
     return compiler_rule(reading->compiler, reading->rule->document, node, reading->rule->base,
                          rule);
@@ -42,7 +43,8 @@ static int read_number(const struct reading *reading, const struct placed_json *
     return 0;
 }
 
-static int read_count(const struct reading *reading, const struct placed_json *node, uint64_t *count)
+static int read_count(const struct reading *reading, const struct placed_json *node,
+                      uint64_t *count)
 {
     struct json_number number;
     uint32_t i;
@@ -285,7 +287,7 @@ static int on_format(const struct reading *reading, const struct placed_json *no
         return refuse(reading, node, "a string");
     reading->rule->format_name = node->text;
     if (reading->compiler->options->with_formats)
-        reading->rule->format = format_find(reading->rule->document->draft, node->text);
+        reading->rule->format = schema_format_find(reading->rule->document->draft, node->text);
     return 0;
 }
 

@@ -169,6 +169,6 @@ enum keyword_shape keyword_shape(enum schema_draft draft, struct bytes name);
 /* --- schema_format.c --- */
 
 /* NULL: it is not known, and means nothing. */
-format_check *format_find(enum schema_draft draft, struct bytes name);
+format_check *schema_format_find(enum schema_draft draft, struct bytes name);
 
 #endif

@@ -169,7 +169,8 @@ static void trees_are_read_strictly(void **state)
         if (!strstr(err.text, cases[i].reason))
             fail_msg("%s: %s", cases[i].json, err.text);
     }
-    assert_int_equal(placed_json_read(bytes_of("\"\\ud83d\\udc32\\u0000\""), arena, &value, &err), 0);
+    assert_int_equal(placed_json_read(bytes_of("\"\\ud83d\\udc32\\u0000\""), arena, &value, &err),
+                     0);
     assert_int_equal(value->text.size, 5);
     arena_free(arena);
 }

@@ -145,7 +145,7 @@ static void run_dir(struct suite *suite, const char *dir, const struct schema_op
         if (!ends_with_json(names[i]))
             continue;
         if (placed_json_read(read_whole(suite, arena_printf(suite->arena, "%s/%s", dir, names[i])),
-                           suite->arena, &groups, &err)) {
+                             suite->arena, &groups, &err)) {
             printf("# %s: %s\n", names[i], err.text);
             suite->bad++;
             continue;
