@@ -158,7 +158,7 @@ int snippet_pages_read(struct snippet_pages *pages, char *const *names, size_t n
     object_check(pages, SNIPPET_PAGES_MAGIC);
     *count = 0;
     job = job_new(pages, names, name_count, keys, key_count, language);
-    if (!workers_submit(pages->workers, &job->job)) {
+    if (workers_submit(pages->workers, &job->job)) {
         job_free(job);
         counter_add(pages->late_count, 1);
         return err_set(err, ERR_LIMIT, "too many pages wait for their snippets");
