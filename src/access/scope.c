@@ -21,8 +21,10 @@ const struct scope scope_table[] = {
     {"photos", "upload photos", SCOPE_OF_SELLER},
     {"pipeline.control", "replay and drop what failed, repair differences", SCOPE_OF_CLIENT},
     {"pipeline.read", "look at the pipeline, queues, epochs, what is parked", SCOPE_OF_CLIENT},
-    {"search", "search and read snippets", SCOPE_OF_CLIENT},
+    {"search", "search", SCOPE_OF_CLIENT},
     {"sellers.act", "name the seller of each call (header Torg-Seller)", 0},
+    {"snippets.read", "read snippets, their config and their state", 0},
+    {"snippets.write", "put and delete snippets", 0},
     {"stages", "read and write the states that stages keep with offers", 0},
 };
 const size_t scope_count = ARRAY_COUNT(scope_table);

@@ -13,6 +13,17 @@ enum {
     JSON_MEMBER_COUNT_MAX = 500,     /* of an object in it, compared one by one for doubles */
     JSON_TYPE_COUNT_MAX = 4096,      /* message types linked in; each is prepared once */
 
+    /* ---- trees of any JSON ---- */
+    PLACED_JSON_SIZE_MAX = 4 << 20, /* a snippet or a schema is smaller; offsets fit */
+    PLACED_JSON_DEPTH_MAX = 64,     /* as of messages: bounds recursion, ours and others' */
+    PLACED_JSON_NODE_COUNT_MAX = 200 * 1000, /* values: two bytes of text ask for 120 of memory */
+    JSON_EXPONENT_DIGIT_COUNT_MAX = 5,       /* 1e99999 and its kind: no measure is larger */
+    JSON_STEP_DIGIT_COUNT_MAX = 18,          /* of a multiple's step: it fits 64 bits */
+
+    TEXT_FORMAT_SIZE_MAX = 4 << 20,           /* of a text in protobuf's text format: a config */
+    TEXT_FORMAT_DEPTH_MAX = 64,               /* as of messages */
+    TEXT_FORMAT_FIELD_COUNT_MAX = 200 * 1000, /* two bytes of text ask for 80 of memory */
+
     /* ---- services and client ---- */
     GUNZIP_EXPANSION_MAX = 200,  /* feeds shrink 10 to 60 times; a bomb, 1000 times ... */
     GUNZIP_FREE_SIZE = 16 << 20, /* ... and this much is not worth a question */

@@ -497,6 +497,39 @@ const struct setting setting_table[SETTING_COUNT] = {
                                       .optional = true,
                                       .help = "File with the key for calling them (scope search, "
                                               "not bound to a client)."},
+    [SETTING_SNIPPETS_CONFIG] = {.name = "snippets.config",
+                                 .default_text = "",
+                                 .kind = SETTING_PATH,
+                                 .optional = true,
+                                 .help = "The tree of snippets, in protobuf's text format; schemas "
+                                         "and other files that it names lie beside it. Empty: "
+                                         "there are none. It is looked at each second: a changed "
+                                         "one needs no restart."},
+    [SETTING_SNIPPETS_PREFIXES] = {.name = "snippets.prefixes",
+                                   .default_text = "",
+                                   .kind = SETTING_PATH,
+                                   .optional = true,
+                                   .help = "The file of key prefixes. Empty: key_prefixes.txt "
+                                           "beside the config."},
+    [SETTING_SNIPPETS_ALLOT] = {.name = "snippets.allot",
+                                .default_text = "false",
+                                .kind = SETTING_BOOL,
+                                .help = "Add missing key prefixes to that file by itself. Else a "
+                                        "config with a snippet that has none is refused."},
+    [SETTING_SNIPPETS_RETRY_PAUSE] = {.name = "snippets.retry_pause",
+                                      .default_text = "1s",
+                                      .kind = SETTING_DURATION,
+                                      .min = MS_US,
+                                      .max = DAY_US,
+                                      .help = "The least pause between two tries of a topic's "
+                                              "record that could not be stored."},
+    [SETTING_SNIPPETS_PAGE_WAIT] = {.name = "snippets.page_wait",
+                                    .default_text = "20ms",
+                                    .kind = SETTING_DURATION,
+                                    .min = MS_US,
+                                    .max = 10000 * MS_US,
+                                    .help = "How long a page of offers waits for its snippets; "
+                                            "then it goes without."},
     [SETTING_LOG_FORMAT] = {.name = "log.format",
                             .default_text = "auto",
                             .kind = SETTING_CHOICE,

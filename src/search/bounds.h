@@ -30,16 +30,17 @@ enum {
     SUGGEST_CANDIDATE_COUNT_MAX = 1024, /* beginnings, one to three words, of those titles */
     SIMILAR_COUNT = 10,                 /* offers, unless the request says */
     SIMILAR_COUNT_MAX = 50,
-    SIMILAR_RERANK_COUNT = 200,   /* of the most alike, whose price is looked at */
-    PAGES_OFFER_COUNT = 200,      /* of a seller's page */
-    PAGES_SITEMAP_COUNT = 1000,   /* the newest: a crawler comes again, and follows links */
-    SPELL_LEARNT_COUNT = 1 << 20, /* texts known to be learnt: 32 MB with those before them */
-    SPELL_READ_COUNT = 500,       /* records of one read */
-    SPELL_IDLE_MS = 200,          /* how soon a new title is looked for */
-    SPELL_RETRY_MS = 2000,        /* after a fault of the topic or the disk */
-    SPELL_SAVE_S = 60,            /* what a crash may have to learn again */
-    SPELL_RECOUNT_S = 6 * 3600,   /* words of offers that are gone are known for so long */
-    SPELL_RECOUNT_WAIT_S = 600,   /* after a start: an index that is being filled is not counted */
+    SIMILAR_RERANK_COUNT = 200,         /* of the most alike, whose price is looked at */
+    PAGES_OFFER_COUNT = 200,            /* of a seller's page */
+    PAGES_SITEMAP_COUNT = 1000,         /* the newest: a crawler comes again, and follows links */
+    SEARCH_SNIPPET_NAME_COUNT_MAX = 20, /* names of snippets: as GetSnippets takes */
+    SPELL_LEARNT_COUNT = 1 << 20,       /* texts known to be learnt: 32 MB with those before them */
+    SPELL_READ_COUNT = 500,             /* records of one read */
+    SPELL_IDLE_MS = 200,                /* how soon a new title is looked for */
+    SPELL_RETRY_MS = 2000,              /* after a fault of the topic or the disk */
+    SPELL_SAVE_S = 60,                  /* what a crash may have to learn again */
+    SPELL_RECOUNT_S = 6 * 3600,         /* words of offers that are gone are known for so long */
+    SPELL_RECOUNT_WAIT_S = 600, /* after a start: an index that is being filled is not counted */
 };
 
 #endif

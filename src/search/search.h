@@ -45,6 +45,11 @@ struct search {
     int (*settle)(void *arg, const char *token, int64_t deadline_us, struct arena *arena,
                   char **found, struct err *err);
     void *settle_arg;
+    /* Snippets of these names and keys, by name, then key; NULL: there are none. */
+    int (*snippets)(void *arg, char *const *names, size_t name_count, char *const *keys,
+                    size_t key_count, const char *language, struct arena *arena,
+                    Torg__V1__Snippet ***list, size_t *count, struct err *err);
+    void *snippets_arg;
     bool is_quiet; /* a failure is told to the caller alone, and not to the log */
 };
 

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "model/bounds.h"
 #include "search/bounds.h"
+#include "search/glue.h"
 #include "search/similar.h"
 #include "search/suggest.h"
 
@@ -64,19 +65,28 @@ int search_offers_call(struct call *call, const ProtobufCMessage *message,
 {
     const struct search *search = call_context(call);
     Torg__V1__SearchOffersRequest *request = (Torg__V1__SearchOffersRequest *)message;
+    Torg__V1__SearchOffersResponse *answer = (Torg__V1__SearchOffersResponse *)response;
+    enum language language = wanted_language(call, request->language);
     int64_t deadline_us = deadline_of(call, search);
     int64_t now_us = clock_mono_us(search->clock);
-    int rc = settle_waits(search, request, now_us, call_arena(call), err);
+    int rc = glue_check(request, err);
 
+    if (!rc)
+        rc = settle_waits(search, request, now_us, call_arena(call), err);
     if (rc == ERR_TIMEOUT && now_us < deadline_us) {
         if (call_come_back(call, pause_of(now_us - call_begun_us(call))))
             return rc; /* no thread waits for what is not received yet */
         rc = settle_waits(search, request, deadline_us, call_arena(call), err);
     }
-    if (rc)
-        return rc;
-    return search_offers(search, request, wanted_language(call, request->language), deadline_us,
-                         call_arena(call), (Torg__V1__SearchOffersResponse *)response, err);
+    if (!rc)
+        rc = search_offers(search, request, language, deadline_us, call_arena(call), answer, err);
+    if (!rc)
+        glue_snippets(search, request,
+                      *request->language        ? request->language
+                      : language == LANGUAGE_EN ? "en"
+                                                : "ru",
+                      call_arena(call), answer);
+    return rc;
 }
 
 static int suggest_call(struct call *call, const ProtobufCMessage *message,

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "model/topics.h"
+#include "stage/bounds.h"
 
 static int make(struct topics *topics, const struct topic_line *line, struct err *err)
 {
@@ -44,7 +45,10 @@ int stage_make_topics(struct topics *topics, struct err *err)
 int stage_make_topic(struct topics *topics, const char *name, struct err *err)
 {
     const struct topic_line *line = topic_line_of(name);
+    const struct topic_line others = {.name = name,
+                                      .partition_count = OTHER_TOPIC_PARTITION_COUNT,
+                                      .retention_s = OTHER_TOPIC_RETENTION_S};
 
-    assert(line && line->partition_count);
-    return make(topics, line, err);
+    assert(!line || line->partition_count);
+    return make(topics, line ? line : &others, err);
 }

@@ -11,7 +11,7 @@
 
 /* All of them, when a process starts; those with other partitions are told in the log. */
 int stage_make_topics(struct topics *topics, struct err *err);
-/* One of the list, by a stage that needs it. */
+/* One of the list, by a stage that needs it; or another, that a config names. */
 int stage_make_topic(struct topics *topics, const char *name, struct err *err);
 
 #endif

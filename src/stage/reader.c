@@ -148,7 +148,7 @@ int stage_reader_park_as(struct stage_reader *self, const struct topic_message *
         .body = body,
         .reason = arena_printf(arena, "%.*s", PARKED_REASON_SIZE_MAX, reason),
         .first_us = now_us,
-        .next_us = now_us + (int64_t)READER_RETRY_MS * MS_US,
+        .next_us = stage_reader_due_us(self, now_us, 0, (int64_t)READER_RETRY_MS * MS_US),
     };
     int rc = parked_add(self->options.store, &parked, self->options.order, err);
 

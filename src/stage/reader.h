@@ -48,6 +48,9 @@ struct stage_reader_handler {
     int (*begin)(void *arg, struct err *err);
     /* Until flush wants to be asked, at most: microseconds. NULL: any time. */
     int64_t (*wait_us)(void *arg);
+    /* Until a parked record is tried again, after so many tries behind the first: microseconds, or
+     * less than 0 for no more of them, so that it waits for a person. NULL: growing pauses. */
+    int64_t (*retry_us)(void *arg, int64_t try_count);
     /* About once a second, by the reader's thread. NULL: nothing to do. */
     void (*look)(void *arg, struct consumer *consumer);
 };

@@ -110,4 +110,16 @@ void stage_reader_stop_workers(struct stage_reader *reader);
 /* Tries the parked ones of our partitions whose time has come. */
 int stage_reader_retry(struct stage_reader *reader, struct err *err);
 
+/* When a record is due that has been tried so often behind the first time; `otherwise` is what the
+ * stage gets that does not say. */
+static inline int64_t stage_reader_due_us(const struct stage_reader *self, int64_t now_us,
+                                          int64_t try_count, int64_t otherwise)
+{
+    int64_t pause_us = self->options.handler->retry_us
+                           ? self->options.handler->retry_us(self->options.arg, try_count)
+                           : otherwise;
+
+    return pause_us < 0 ? PARKED_FOR_GOOD : now_us + pause_us;
+}
+
 #endif

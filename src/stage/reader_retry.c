@@ -71,7 +71,8 @@ static int retry_one(struct stage_reader *self, const struct parked *parked, boo
         later.next_us = now_us + (int64_t)READER_RETRY_MS * MS_US;
     } else {
         later.try_count++;
-        later.next_us = now_us + backoff_us(later.try_count);
+        later.next_us =
+            stage_reader_due_us(self, now_us, later.try_count, backoff_us(later.try_count));
         later.reason = arena_printf(self->retry_arena, "%.*s", PARKED_REASON_SIZE_MAX, reason.text);
     }
     return parked_delay(self->options.store, &later, err);

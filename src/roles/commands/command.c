@@ -6,6 +6,7 @@
 
 #include "access/scope.h"
 #include "base/memory.h"
+#include "roles/commands/command_snippets.h"
 #include "roles/processes/process.h"
 
 const char *const exit_code_help[EXIT_CODE_COUNT] = {
@@ -719,6 +720,7 @@ const struct command command_table[] = {
      .argument_min = 1,
      .argument_max = 1,
      .run = cmd_parked_drop},
+    SNIPPET_COMMANDS,
     {.name = "composer status",
      .summary = "show how far documents have followed the catalogue",
      .arguments = "",

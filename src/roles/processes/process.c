@@ -16,6 +16,7 @@
 #include "roles/processes/readiness.h"
 #include "roles/processes/stopper.h"
 #include "roles/processes/token_settings.h"
+#include "snippets/snippets.h"
 #include "stage/make_topics.h"
 
 /* --- what roles share --- */
@@ -41,6 +42,7 @@ const struct rpc_service *process_service(const struct process *process,
 
 void process_close_parts(struct process *process)
 {
+    snippets_close(process->snippets);
     catalog_holder_close(process->catalog);
     dictionaries_free(process->dictionaries);
     clients_free(process->clients);

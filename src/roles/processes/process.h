@@ -35,6 +35,7 @@ struct front;    /* searcher/front.h */
 struct inspect;  /* inspect/inspect.h */
 struct pipeline; /* inspect/pipeline.h */
 struct process;
+struct snippets;  /* snippets/snippets.h */
 struct readiness; /* roles/processes/readiness.h */
 
 /* Servers that a role stands on, when its backends are no embedded ones. */
@@ -94,6 +95,7 @@ struct process {
     bool demo;                         /* torg up: an empty store gets the demo catalogue */
     bool is_attended;                  /* attendant->begin was called */
     struct catalog_holder *catalog;    /* NULL until a role has called process_open_catalog */
+    struct snippets *snippets;         /* NULL until a role has called process_open_snippets */
     struct bell bell;                  /* offers' writers ring it, their worker wakes up */
     struct clients *clients;           /* NULL until a role has called process_open_registry */
     struct dictionaries *dictionaries; /* likewise */
@@ -140,6 +142,9 @@ int process_open_catalog(struct process *process, struct err *err);
 /* Makes what the roles of the registry share, once, and announces the clients that are there. */
 int process_open_registry(struct process *process, struct err *err);
 
+/* Makes process->snippets, once, for all roles that read them. */
+int process_open_snippets(struct process *process, struct err *err);
+
 /* --- the first role: what every process has --- */
 int role_system_start(struct process *process, struct err *err);
 void role_system_stop(struct process *process);
@@ -166,6 +171,9 @@ void role_indexer_stop(struct process *process);
 int role_searcher_start(struct process *process, struct err *err);
 void role_searcher_stop(struct process *process);
 int role_searcher_check(struct process *process, bool *is_serving, struct err *err);
+int role_snippets_start(struct process *process, struct err *err);
+int role_snippets_serve(struct process *process, struct err *err); /* its services alone */
+void role_snippets_stop(struct process *process);
 int role_auditor_start(struct process *process, struct err *err);
 void role_auditor_stop(struct process *process);
 

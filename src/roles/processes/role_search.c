@@ -14,6 +14,7 @@
 #include "search/service.h"
 #include "searcher/front.h"
 #include "searcher/fronts.h"
+#include "snippets/page.h"
 #include "spell/embedded.h"
 
 /* One a process; the server borrows them for its life. */
@@ -24,7 +25,8 @@ static struct rest_service plain;
 static struct rest_service pages;
 static struct learner *learner; /* NULL: texts are not corrected */
 static struct peers *searchers; /* in other processes; NULL: that of this one is asked */
-static struct inspect inspect;  /* of a process without the role searcher, as the next */
+static struct snippet_pages *glued;
+static struct inspect inspect; /* of a process without the role searcher, as the next */
 static struct rpc_service freshness;
 static int64_t answered_us; /* when a searcher of another process last did; 0: never */
 
@@ -49,6 +51,14 @@ static int fetch(void *arg, const char *offer_id, struct arena *arena, Torg__V1_
     int rc = offer_id_parse(bytes_of(offer_id), &id, err);
 
     return rc ? rc : offers_get(arg, &visitor, id, arena, offer, err);
+}
+
+static int read_snippets(void *arg, char *const *names, size_t name_count, char *const *keys,
+                         size_t key_count, const char *language, struct arena *arena,
+                         Torg__V1__Snippet ***list, size_t *count, struct err *err)
+{
+    return snippet_pages_read(arg, names, name_count, keys, key_count, language, arena, list, count,
+                              err);
 }
 
 static struct speller *speller_in_use(void *arg)
@@ -114,8 +124,11 @@ int role_search_start(struct process *process, struct err *err)
                      "the role search has no searcher to ask: name those of other processes in "
                      "search.searchers, or the role searcher before it");
     rc = rc ? rc : open_inspect(process, err);
+    rc = rc ? rc : process_open_snippets(process, err);
     if (rc)
         return rc;
+    glued = snippet_pages_new(process->snippets, process->clock,
+                              config_number(process->config, SETTING_SNIPPETS_PAGE_WAIT));
     offers = (struct offers){.store = process->backends.store,
                              .clock = process->clock,
                              .catalog = catalog_in_use,
@@ -128,6 +141,8 @@ int role_search_start(struct process *process, struct err *err)
                              .speller = speller_in_use,
                              .fetch = fetch,
                              .fetch_arg = &offers,
+                             .snippets = read_snippets,
+                             .snippets_arg = glued,
                              .settle = wait_for_change,
                              .settle_arg = process->inspect};
     service = search_service(&search);
@@ -146,6 +161,8 @@ int role_search_start(struct process *process, struct err *err)
 void role_search_stop(struct process *process)
 {
     (void)process;
+    snippet_pages_free(glued);
+    glued = NULL;
     learner_stop(learner); /* its calls ended with the server's */
     peers_close(searchers);
     learner = NULL;

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Snippets through the server: odd addresses and bodies, a config that changes under it, pages whose
+snippets are late, and kills while they are written."""
+import http.client
+import itertools
+import json
+import random
+import signal
+import sys
+import threading
+import urllib.parse
+
+sys.dont_write_bytecode = True
+from kit import tap  # noqa: E402
+from kit.binary import Place  # noqa: E402
+
+CONFIG = """Body { Output: JSON
+  Sections { Name: "a" }
+  Sections { Name: "g" Body { Sections { Name: "x" } Sections { Name: "y" } } }
+  Sections { Name: "text" Body { Output: TEXT } }
+  Sections { Name: "raw" Body { Output: BINARY } } %s }
+"""
+KILLS = tap.count(3, 100, "TORG_KILL_COUNT")
+WRITERS = 4
+
+
+class Shelf(Place):
+    """A server with the config above, and a key for it."""
+    spelling = False
+
+    def __enter__(self):
+        super().__enter__()
+        self.configure()
+        self.up()
+        made = self.torg("key", "create", "s", "--scope", "snippets.read", "--scope",
+                         "snippets.write")
+        self.key = made.stdout.strip()
+        return self
+
+    def configure(self, more=""):
+        self.write("snippets.pb.txt", CONFIG % more)
+
+    def up(self):
+        self.start("up", "--snippets.config=snippets.pb.txt", "--snippets.allot=true")
+
+    def ask(self, verb, path, body=None, kind="json", key=None):
+        """(status, answer) of /snippets/PATH, which is sent as it is."""
+        connection = http.client.HTTPConnection(self.url.removeprefix("http://"),
+                                                timeout=tap.PATIENCE_S)
+        headers = {"Authorization": f"Bearer {key or self.key}"}
+        if kind:
+            headers["Content-Type"] = kind
+        connection.request(verb, f"/snippets/{path}", body, headers)
+        answer = connection.getresponse()
+        text = answer.read()
+        connection.close()
+        return answer.status, json.loads(text) if text else None
+
+    def put(self, path, body, kind="json"):
+        return self.ask("PUT", path, body, kind)[0]
+
+    def get(self, path):
+        status, answer = self.ask("GET", path)
+        return answer if status == 200 else status
+
+
+@tap.test
+def odd_addresses_and_bodies():
+    with Shelf() as shelf:
+        for key in ("k", "a b", "a/b", "%", "é", "..", "?x", "x" * 300, "🐲", "'; --", "{}"):
+            path = "a/" + urllib.parse.quote(key, safe="")
+            tap.equal((key, shelf.put(path, "1")), (key, 200))
+            tap.equal((key, shelf.get(path)), (key, {"a": 1}))
+        for path in ("a", "a/", "/k", "nope/k", "a/k/ru/x", "A/k", "a/" + "x" * 301, "a/%00",
+                     "a/%ff", "a/k/r%20u", "a/%0a", "../a/k", "g/z/w/v", "%61%2Fk"):
+            status = shelf.put(path, "1")
+            tap.equal((path, 400 <= status < 500), (path, True))
+        for body in ("", "{", "nul", "[" * 100 + "]" * 100, '{"a":1,"a":2}', '"\\ud800"', "1" * 500,
+                     b"\xff", '"' + "x" * (1 << 20) + '"'):
+            status = shelf.put("a/k", body)
+            tap.equal((body[:20], 400 <= status < 500), (body[:20], True))
+        tap.equal(shelf.get("a/k"), {"a": 1}, "what is refused changes nothing")
+        tap.equal(shelf.put("a/k", "1", "text/csv"), 400)
+        tap.equal(shelf.put("text/k", "кто".encode(), None), 200)
+        tap.equal(shelf.get("text/k"), {"text": "кто"})
+        tap.equal(shelf.put("raw/k", b"\x00\xff", "binary"), 200)
+        tap.equal(shelf.get("raw/k"), {"raw": {"base64": "AP8="}})
+        tap.equal(shelf.put("raw/big", b"x" * (1 << 20), "binary"), 200)
+        tap.equal(shelf.ask("GET", "a/k", key="torg_0123456789_none")[0], 401)
+        tap.equal(shelf.ask("POST", "a/k", "1")[0], 405)
+
+
+@tap.test
+def a_config_changes_without_a_restart():
+    with Shelf() as shelf:
+        tap.equal(shelf.get("new/k"), 404)
+        shelf.configure('Sections { Name: "new" }')
+        tap.wait_until(lambda: shelf.put("new/k", "1") == 200, what="the new snippet")
+        tap.equal(shelf.get("new/k"), {"new": 1})
+        shelf.configure('Sections { Name: "new" Body { Output: NONSENSE } }')
+        asked = ("SnippetService/DescribeSnippets", {}, shelf.key)
+        tap.wait_until(lambda: "line 5" in shelf.call(*asked)[1].get("refused", ""),
+                       what="the refusal")
+        tap.equal(shelf.get("new/k"), {"new": 1}, "the one before stays in use")
+        shelf.configure('Sections { Name: "new" } Sections { Name: "newer" }')
+        tap.wait_until(lambda: shelf.put("newer/k", "1") == 200, what="the newer one")
+        tap.equal(shelf.call(*asked)[1].get("refused", ""), "")
+        lines = (shelf.dir / "key_prefixes.txt").read_text().split("\n")
+        numbers = [line.split()[0] for line in lines if line and line[0] != "#"]
+        tap.equal((len(numbers), len(set(numbers))), (7, 7))
+
+
+def write_until_it_dies(shelf, number, written, values):
+    """Groups under keys of its own; what was acknowledged goes into written."""
+    for value in values:
+        key = f"w{number}-{random.randrange(20)}"
+        try:
+            if shelf.put(f"g/{key}", str(value)) != 200:
+                return
+        except (OSError, http.client.HTTPException):
+            written.setdefault(key, []).append((value, False))
+            return
+        written.setdefault(key, []).append((value, True))
+
+
+def check(shelf, written):
+    """Each key has its last acknowledged value, or one that was under way; both of the group alike."""
+    for key, values in written.items():
+        sure = max((value for value, is_sure in values if is_sure), default=None)
+        possible = {value for value, is_sure in values if not is_sure} | {sure}
+        found = shelf.get(f"g/{key}")
+        if sure is None and found == 404:
+            continue
+        tap.equal((key, len(set(found.values())), len(found)), (key, 1, 2))
+        tap.equal((key, found["g/x"] in possible and (sure is None or found["g/x"] >= sure)),
+                  (key, True), f"{found}, {values[-3:]}")
+
+
+@tap.test
+def nothing_acknowledged_is_lost_by_kills():
+    with Shelf() as shelf:
+        written = [{} for _ in range(WRITERS)]
+        values = [itertools.count(1) for _ in range(WRITERS)]
+        for _ in range(KILLS):
+            threads = [threading.Thread(target=write_until_it_dies,
+                                        args=(shelf, i, written[i], values[i]))
+                       for i in range(WRITERS)]
+            before = sum(len(each) for own in written for each in own.values())
+            for thread in threads:
+                thread.start()
+            tap.wait_until(lambda: sum(len(each) for own in written for each in own.values()) >
+                           before + 100, what="a hundred writes")
+            shelf.stop(signal.SIGKILL)
+            for thread in threads:
+                thread.join()
+            shelf.up()
+            for own in written:
+                check(shelf, own)
+                for key in own:
+                    found = shelf.get(f"g/{key}")
+                    own[key] = [(found["g/x"], True)] if found != 404 else []
+
+
+tap.main()
