@@ -258,7 +258,7 @@ def changing_needs_the_scope_and_tells_faults_by_field():
             tap.equal(set(tap.faults(answer)) >=
                       {"attributes[1].min", "categories[1].parent"}, True, answer)
         tap.equal(place.call("CatalogService/GetCatalog")[0], 401)
-        status, whole = place.call("CatalogService/GetCatalog", {}, reader)
+        status, whole = place.call_whole("CatalogService/GetCatalog", {}, reader)
         tap.equal((status, whole["version"], whole["appliedBy"]), (200, "1", "local"))
         tap.equal(len(whole["catalog"]["categories"]),
                   len(json.loads(DEMO.read_text())["categories"]))
