@@ -7,7 +7,7 @@ import urllib.request
 
 sys.dont_write_bytecode = True
 from kit import tap  # noqa: E402
-from kit.binary import fetch  # noqa: E402
+from kit.binary import fetch, without_zeros  # noqa: E402
 from kit.shop import BIKE, BOOK, CATALOG, Shop, check_digit  # noqa: E402
 
 STAGES = ["saved", "exported", "composed", "received", "sent", "searchable"]
@@ -68,7 +68,7 @@ def a_published_offer_is_found_and_a_banned_one_is_gone():
         receipt = market.ok("OfferService/CreateOffer", bike("First bicycle"), market.alice)
         answer = market.arrived(receipt)
         tap.comment(f"the first is searchable after {time.monotonic() - began:.3f} s")
-        tap.equal(answer.get("isHidden"), None)
+        tap.equal(answer.get("isHidden", False), False)
         tap.equal("time" in answer["stages"][-1], True, answer)
         tap.equal(market.titles(), ["First bicycle"])
 
@@ -312,7 +312,7 @@ def wrong_tokens_are_told():
         tap.equal(answer["isSearchable"], True)
         same = market.ok("FreshnessService/GetProgress", {"token": verdict["token"], "wait": 1},
                          own)
-        tap.equal(same, answer)
+        tap.equal(same, without_zeros(answer))
 
 
 tap.main()
