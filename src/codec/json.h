@@ -42,9 +42,10 @@ int json_decode(struct bytes json, const ProtobufCMessageDescriptor *type, struc
 void json_encode(const ProtobufCMessage *message, struct buf *out);
 
 /*
- * The same for a reader who does not know the .proto: numbers, truths, enumerations, lists and maps
- * are there when they are 0, false, the first or empty, too. Texts and bytes that are empty are left
- * out as ever, and so is what says itself whether it is there: messages, oneofs, `optional`.
+ * The same for a reader who does not know the .proto: numbers, truths, enumerations, lists and
+ * maps are there when they are 0, false, the first or empty, too. Texts and bytes that are empty
+ * are left out as ever, and so is what says itself whether it is there: messages, oneofs,
+ * `optional`.
  */
 void json_encode_answer(const ProtobufCMessage *message, struct buf *out);
 

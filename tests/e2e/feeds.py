@@ -115,7 +115,7 @@ def a_feed_is_sent_by_json_and_sent_again():
                   ("DONE", {"rows": "2", "unchanged": "1", "refused": "1", "deleted": "1"}))
         rows = shop.report({"taskId": 2}, shop.alice)
         tap.equal([(row.get("row"), row["externalId"], row["outcome"]) for row in rows],
-                  [("1", "a", "UNCHANGED"), ("2", "c", "REFUSED"), (None, "b", "DELETED")])
+                  [("1", "a", "UNCHANGED"), ("2", "c", "REFUSED"), ("0", "b", "DELETED")])
         tap.equal({one["field"] for one in rows[1]["problems"]},
                   {"content.category"})
         tap.equal([row["externalId"] for row in

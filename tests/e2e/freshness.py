@@ -8,7 +8,7 @@ import urllib.request
 
 sys.dont_write_bytecode = True
 from kit import tap  # noqa: E402
-from kit.binary import fetch  # noqa: E402
+from kit.binary import fetch, without_zeros  # noqa: E402
 from kit.shop import BIKE, BOOK, CATALOG, Shop, check_digit  # noqa: E402
 
 STAGES = ["saved", "exported", "composed", "received", "sent", "searchable"]
@@ -326,7 +326,7 @@ def wrong_tokens_are_told():
         tap.equal(answer["isSearchable"], True)
         same = market.ok("FreshnessService/GetProgress", {"token": verdict["token"], "wait": 1},
                          own)
-        tap.equal(same, answer)
+        tap.equal(same, without_zeros(answer))
 
 
 tap.main()

@@ -459,7 +459,8 @@ static void put_binary(struct printer *printer, const char *about)
     }
     buf_put_text(printer->out,
                  "\"responses\":{\"200\":{\"description\":\"What is there.\",\"content\":"
-                 "{\"application/octet-stream\":{\"schema\":{\"type\":\"string\",\"format\":\"binary\"}}}},"
+                 "{\"application/octet-stream\":{\"schema\":{\"type\":\"string\","
+                 "\"format\":\"binary\"}}}},"
                  "\"default\":{\"$ref\":\"#/components/responses/Error\"}}}");
 }
 
@@ -504,8 +505,8 @@ static void put_verb(struct printer *printer, const struct rest_method *rest)
     put_security(printer, rest->flags);
     put_path_parameters(printer, rest->path);
     if (has_body)
-        buf_put_text(out, "\"requestBody\":{\"content\":{\"application/octet-stream\":{\"schema\":{\"type\":"
-                          "\"string\",\"format\":\"binary\"}}}},");
+        buf_put_text(out, "\"requestBody\":{\"content\":{\"application/octet-stream\":"
+                          "{\"schema\":{\"type\":\"string\",\"format\":\"binary\"}}}},");
     put_binary(printer, rest->about);
 }
 
