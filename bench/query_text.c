@@ -350,8 +350,8 @@ static void ask(struct rng *rng, size_t class, int kind, bool any, struct asked 
             .text = bytes_of(asked->texts[into]),
         };
     }
-    asked->text = (struct query_text){
-        .clauses = asked->clauses, .count = kind == CLAUSE_PHRASE ? 1 : words};
+    asked->text =
+        (struct query_text){.clauses = asked->clauses, .count = kind == CLAUSE_PHRASE ? 1 : words};
 }
 
 static int compare(const void *a, const void *b)

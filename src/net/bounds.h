@@ -55,7 +55,7 @@ enum {
     NET_REPLY_HEADER_COUNT_MAX = 16,   /* headers a handler may add to its answer */
     NET_OWN_HEADER_COUNT_MAX = 20,     /* ... and the server: type, date, id, tags, CORS, status */
     NET_GZIP_SIZE_MIN = 4 << 10,       /* smaller answers are sent as they are */
-    NET_OPENAPI_SIZE_MAX = 4 << 20, /* made once at the start, from our own .proto files */
+    NET_OPENAPI_SIZE_MAX = 4 << 20,    /* made once at the start, from our own .proto files */
     NET_FILE_COUNT_MAX = 256,
     NET_GET_COUNT_MAX = 16,            /* addresses of methods that are read by GET */
     NET_FOLDER_COUNT_MAX = 8,          /* a prefix each: photos, and few more to come */

@@ -25,9 +25,9 @@ enum {
     /* ---- what others say of an offer: moderators, photos, stages ---- */
     OPINION_REASON_COUNT_MAX = 20, /* of a moderator; more is not read */
     OPINION_REASON_SIZE_MAX = 500,
-    OPINION_WORKER_COUNT = 4,       /* threads that apply a batch of opinions: they are few */
-    PHOTO_RESULT_WORKER_COUNT = 32, /* and of results of photos, which are as many as offers */
-    PHOTO_HASH_SIZE_MAX = 64, /* SHA-512 */
+    OPINION_WORKER_COUNT = 4,        /* threads that apply a batch of opinions: they are few */
+    PHOTO_RESULT_WORKER_COUNT = 32,  /* and of results of photos, which are as many as offers */
+    PHOTO_HASH_SIZE_MAX = 64,        /* SHA-512 */
     PHOTO_REASON_SIZE_MAX = 500,     /* a sentence for the seller */
     STAGE_NAME_SIZE_MAX = 40,        /* part of a key */
     STAGE_VALUE_SIZE_MAX = 64 << 10, /* a state, not a document */

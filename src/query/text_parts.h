@@ -168,8 +168,8 @@ struct text_plan {
     uint32_t leaf_count, must_count, should_count, not_count, row_count;
     uint32_t should_min;
     uint32_t should_max; /* should_count, or one less */
-    bool never;      /* nothing matches */
-    bool everything; /* no word is asked for: all that live, but for the NOTs */
+    bool never;          /* nothing matches */
+    bool everything;     /* no word is asked for: all that live, but for the NOTs */
     struct text_slot *slots;
     uint32_t slot_count;
 

@@ -21,9 +21,10 @@
 #include "base/bytes.h"
 #include "store/store.h"
 
-#define PARKED_BEHIND INT64_MAX            /* of next_us */
-#define PARKED_FOR_GOOD 253402300799000000 /* the same: until a person hurries it; the year 9999   \
-                                            */
+#define PARKED_BEHIND INT64_MAX /* of next_us */
+#define PARKED_FOR_GOOD                                                                            \
+    253402300799000000 /* the same: until a person hurries it; the year 9999                       \
+                        */
 
 /* Names of stages in the table, and of their metrics' labels. */
 #define PARKED_BY_COMPOSER "composer"
