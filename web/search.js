@@ -35,7 +35,7 @@ const page = {
     event.preventDefault();
     go(state);
   },
-  search: (text, change) => go({ ...page.state, text, keepSpelling: false, offer: "", ...change }),
+  search: (text, change) => go({ ...page.state, text, keepSpelling: false, keepWords: [], offer: "", ...change }),
   redrawSide: () => drawSide(page),
   reload: () => load(),
   closeOffer: () => {
@@ -182,13 +182,21 @@ function setTitle() {
   document.title = parts.join(" · ");
 }
 
+// With a text of several words: how many have all of them, how many only some.
+function totalText(total) {
+  const whole = Number(page.answer.wholeTotal || 0);
+  if (!page.state.text || whole === total) return t("found", { count: total });
+  return whole ? t("foundParts", { whole: number(whole), rest: number(total - whole) })
+    : t("foundSome", { rest: number(total) });
+}
+
 function drawHeading() {
   const { text } = page.state;
   const name = page.path.at(-1)?.name;
   const total = Number(page.answer.total || 0);
   byId("title").textContent = [text && t("results", { text: page.answer.corrected?.corrected || text }),
     name].filter(Boolean).join(" · ") || t("allOffers");
-  byId("total").textContent = page.answer.times ? t("found", { count: total }) : "";
+  byId("total").textContent = page.answer.times ? totalText(total) : "";
   byId("sheet-show").textContent = t("showFound", { count: total });
   byId("partial").hidden = !page.answer.isPartial;
   byId("empty").hidden = true;
@@ -203,6 +211,19 @@ function drawCorrected() {
   box.replaceChildren(`${t("correctedTo")} `, h("b", {}, corrected.corrected), ". ",
     h("a", { href: addressOf(back), onclick: page.follow(back) },
       t("insteadOf", { text: back.text })), ` (${number(corrected.originalTotal || 0)})`);
+}
+
+// Words that were left out of the text, or understood as a filter: each can be searched as a word.
+function drawUnderstood() {
+  const box = byId("understood");
+  const words = (page.answer.understood || []).filter((one) => one.text && one.as !== "category");
+  box.hidden = !words.length;
+  if (box.hidden) return;
+  box.replaceChildren(...words.map((one) => {
+    const back = { ...page.state, keepWords: [...page.state.keepWords, one.text] };
+    return h("span", {}, t(one.choice ? "understoodFilter" : "understoodFiller", { text: one.text }), " ",
+      h("a", { href: addressOf(back), onclick: page.follow(back) }, t("searchWord", { text: one.text })));
+  }));
 }
 
 function drawMore() {
@@ -222,6 +243,7 @@ function drawAnswer() {
   rememberCategories(page.answer.categories || []);
   drawHeading();
   drawCorrected();
+  drawUnderstood();
   drawPath(page);
   drawTiles(page);
   drawSide(page);

@@ -60,7 +60,7 @@ static void step_done(struct searching *searching, const char *name)
 /* --- offers --- */
 
 static void add_offers(const struct searching *searching, const Torg__V1__StageAnswer *answer,
-                       bool is_partial)
+                       bool lacks_words)
 {
     Torg__V1__SearchOffersResponse *response = searching->response;
 
@@ -68,7 +68,7 @@ static void add_offers(const struct searching *searching, const Torg__V1__StageA
         Torg__V1__FoundOffer *offer =
             found_offer(answer->hits[i], searching->wanted.request->near, searching->arena);
 
-        offer->is_partial = is_partial;
+        offer->lacks_words = lacks_words;
         response->offers[response->n_offers++] = offer;
     }
 }

@@ -88,7 +88,7 @@ def everything(demo):
             break
     whole, total = int(answer["wholeTotal"]), int(answer["total"])
     tap.equal((len(met), len({offer["id"] for offer in met})), (total, total))
-    tap.equal([bool(offer.get("isPartial")) for offer in met], [False] * whole + [True] * (total - whole))
+    tap.equal([bool(offer.get("lacksWords")) for offer in met], [False] * whole + [True] * (total - whole))
     tap.equal(0 < whole < total, True)
     strict = demo.search(text=text, allWords=True, limit=100, onlyOffers=True)
     tap.equal([offer["id"] for offer in strict["offers"]], [offer["id"] for offer in met[:whole]])

@@ -476,6 +476,21 @@ def what_was_meant_is_searched_and_what_was_typed_is_offered_back():
 
 
 @tap.test
+def whole_matches_come_first_and_words_left_out_are_offered_back():
+    page = opened("/?q=купить+велосипед+trek")
+    settled(page)
+    tap.equal(page.text("#total"), "8 with all words, 36 more with some")
+    tap.equal(page.js("[...document.querySelectorAll('#offers > li')].findIndex("
+                      "(each) => each.className === 'offers-part')"), 8)
+    tap.contains(page.text("#understood"), "купить")
+    page.click("#understood a")
+    page.wait("new URLSearchParams(location.search).get('word') === 'купить'")
+    settled(page)
+    tap.equal(page.js("document.querySelector('#understood').hidden"), True)
+    healthy(page)
+
+
+@tap.test
 def suggestions_are_taken_by_keyboard():
     page = opened()
     page.click("#text")

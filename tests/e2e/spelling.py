@@ -102,7 +102,7 @@ class Market(Place):
         """(titles of what has all words, corrected text, reason) of a search."""
         answer = self.ask("SearchOffers", text=text, **request)
         corrected = answer.get("corrected", {})
-        return (sorted(one["title"] for one in answer.get("offers", []) if not one.get("isPartial")),
+        return (sorted(one["title"] for one in answer.get("offers", []) if not one.get("lacksWords")),
                 corrected.get("corrected"), corrected.get("reason"))
 
     def lines(self, text, **request):

@@ -17,7 +17,7 @@ const RUSSIAN = [
   [/^-?\d+ is not between \d+ and \d+$/, "нужно число: не меньше нуля и не слишком большое"],
   [/^(?<count>\d+) photos; expected (?<min>\d+) to (?<max>\d+)$/,
     "{count} фото, нужно от {min} до {max}"],
-  [/^expected an address with http or https$/,
+  [/^expected an address with http or https, or of an upload$/,
     "нужен адрес, начинающийся с http:// или https://"],
   [/^(?:has )?(?<count>\d+) bytes; the limit is (?<max>\d+)$/,
     "слишком длинно: {count} байт, можно {max}"],

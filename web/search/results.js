@@ -32,12 +32,21 @@ export function offerItem(page, offer, { heading = "h2" } = {}) {
       facts(offer)));
 }
 
+// Offers in their order; where those begin that lack words of the text, a line says so.
+function items(page, offers, isBegun) {
+  const first = isBegun ? -1 : offers.findIndex((each) => each.lacksWords);
+  return offers.flatMap((each, place) => [
+    ...(place === first
+      ? [h("li", { class: "offers-part" }, t(place ? "partMore" : "partOnly"))] : []),
+    offerItem(page, each)]);
+}
+
 export function drawOffers(page, offers) {
-  byId("offers").replaceChildren(...offers.map((each) => offerItem(page, each)));
+  byId("offers").replaceChildren(...items(page, offers, false));
 }
 
 export function addOffers(page, offers) {
-  byId("offers").append(...offers.map((each) => offerItem(page, each)));
+  byId("offers").append(...items(page, offers, Boolean(byId("offers").querySelector(".offers-part"))));
 }
 
 // Grey boxes of the size of what will come, for the first load: offers, and what stands above them.

@@ -56,7 +56,7 @@ export function readState(address = location) {
   return {
     text: query.get("q") || "", category: query.get("c") || "", filters, near,
     order: order === "NEAREST" && !near ? "BEST" : order,
-    keepSpelling: query.has("keep"), offer: query.get("offer") || "",
+    keepSpelling: query.has("keep"), keepWords: query.getAll("word"), offer: query.get("offer") || "",
   };
 }
 
@@ -70,6 +70,7 @@ export function addressOf(state) {
     query.set(`f.${id}`, writeChoice(state.filters[id]));
   if (state.order !== "BEST") query.set("sort", state.order);
   if (state.keepSpelling) query.set("keep", "1");
+  for (const word of state.keepWords || []) query.append("word", word);
   if (state.offer) query.set("offer", state.offer);
   const text = query.toString().replaceAll("%2C", ",");
   return text ? `/?${text}` : "/";
@@ -92,6 +93,7 @@ export function requestOf(state, more = {}) {
     ...(state.near && { near: state.near }),
     ...(state.order !== "BEST" && { order: state.order }),
     ...(state.keepSpelling && { keepSpelling: true }),
+    ...(state.keepWords?.length && { keepWords: state.keepWords }),
     language: language(), limit: PAGE_COUNT, ...more,
   };
 }

@@ -140,7 +140,7 @@ static void expect_offer(const struct scene *scene, const Torg__V1__FoundOffer *
                             is_some ? place - scene->all : place);
 
     assert_string_equal(offer->id, id);
-    assert_int_equal(offer->is_partial, is_some);
+    assert_int_equal(offer->lacks_words, is_some);
 }
 
 static void the_whole_list_by_cursor(void **state)
