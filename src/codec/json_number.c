@@ -19,7 +19,7 @@ static size_t skip_digits(struct bytes text, size_t at)
     return at;
 }
 
-static bool is_at(struct bytes text, size_t at, char a, char b)
+static bool is_at(struct bytes text, size_t at, uint8_t a, uint8_t b)
 {
     return at < text.size && (text.data[at] == a || text.data[at] == b);
 }

@@ -85,7 +85,7 @@ int local_stream(const struct rpc_service *service, const char *method,
 
     if (rc)
         return rc;
-    assert(route.method->flags == RPC_SERVER_STREAM);
+    assert((route.method->flags & (RPC_CLIENT_STREAM | RPC_SERVER_STREAM)) == RPC_SERVER_STREAM);
     arena = arena_new();
     call = make_call(&route, caller, arena);
     call->local = &channel;

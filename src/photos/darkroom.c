@@ -117,7 +117,7 @@ void darkroom_close(struct darkroom *darkroom)
 
 static unsigned take_child(struct darkroom *darkroom)
 {
-    unsigned found = darkroom->child_count;
+    unsigned found;
 
     pthread_mutex_lock(&darkroom->lock);
     for (;;) {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/endian.h"
 #include "base/hash.h"
 #include "query/cursor.h"
 #include "search/bounds.h"
@@ -21,25 +22,17 @@ static struct bytes with_mark(struct bytes rest, struct arena *arena)
     return bytes_make(data, rest.size + 1);
 }
 
-static uint64_t hash_at(const uint8_t *data)
-{
-    uint64_t hash;
-
-    memcpy(&hash, data, HASH_SIZE);
-    return hash;
-}
-
 /* The second part begins: nothing but the text has to be known. */
 static struct bytes beginning(const char *sent, const char *searched, struct arena *arena)
 {
-    uint64_t hash = hash64(bytes_of(sent));
-    size_t size = sent == searched ? 0 : strlen(searched);
-    uint8_t *data = arena_alloc(arena, 1 + HASH_SIZE + size);
+    struct bytes text = sent == searched ? BYTES_EMPTY : bytes_of(searched);
+    uint8_t *data = arena_alloc(arena, 1 + HASH_SIZE + text.size);
 
     data[0] = TIER_SOME;
-    memcpy(data + 1, &hash, HASH_SIZE);
-    memcpy(data + 1 + HASH_SIZE, searched, size);
-    return with_mark(bytes_make(data, 1 + HASH_SIZE + size), arena);
+    put_le64(data + 1, hash64(bytes_of(sent)));
+    if (text.size)
+        memcpy(data + 1 + HASH_SIZE, text.data, text.size);
+    return with_mark(bytes_make(data, 1 + HASH_SIZE + text.size), arena);
 }
 
 struct bytes tier_cursor(const struct tier *next, const char *sent, const char *searched,
@@ -68,7 +61,7 @@ int tier_read(struct bytes cursor, const char *sent, struct arena *arena, struct
         tier->cursor.size > 1 + HASH_SIZE + SEARCH_TEXT_SIZE_MAX)
         return err_set(err, ERR_INVALID, "cursor: it is not whole; begin again without it");
     if (tier->cursor.size > 1 + HASH_SIZE &&
-        hash_at(tier->cursor.data + 1) == hash64(bytes_of(sent)))
+        get_le64(tier->cursor.data + 1) == hash64(bytes_of(sent)))
         *text = arena_text(arena, bytes_skip(tier->cursor, 1 + HASH_SIZE));
     tier->cursor = BYTES_EMPTY;
     return 0;

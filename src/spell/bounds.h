@@ -5,6 +5,7 @@
 
 enum {
     SPELL_TEXT_SIZE_MAX = 8 << 10,       /* of a query, as QUERY_TEXT_SIZE_MAX */
+    SPELL_JUDGED_COUNT_MAX = 8,          /* words judged one by one: two searches each, twice */
     SPELL_LEARN_SIZE_MAX = 256 << 10,    /* of one title or value */
     SPELL_WORD_SIZE_MAX = 32,            /* letters; longer ones are not anybody's words */
     SPELL_WORD_COUNT_MAX = 1 << 20,      /* base and live: 300 MB; further words are not learnt */

@@ -13,8 +13,6 @@
 #include "spell/check.h"
 #include "spell/snapshot.h"
 
-enum { CHANGE_COUNT_MAX = 8 }; /* that are judged one by one: two questions each */
-
 #define SURE 0.95F /* a correction this likely is made though the text as it stands finds more */
 
 enum { RECLAIM_INTERVAL = 256 }; /* texts; what was outgrown may be tens of megabytes */
@@ -280,7 +278,7 @@ static int judge_each(struct bytes text, spell_hits_fn *hits, void *arg, struct 
     bool *kept = arena_array(arena, result->change_count, sizeof(*kept));
     int rc = 0;
 
-    for (size_t i = 0; i < result->change_count && i < CHANGE_COUNT_MAX && !rc; i++) {
+    for (size_t i = 0; i < result->change_count && i < SPELL_JUDGED_COUNT_MAX && !rc; i++) {
         const struct spell_change *change = &result->changes[i];
         uint64_t before = 0, after = 0;
 

@@ -25,9 +25,10 @@ class Stall(Place):
     """A server with the demo catalogue and a seller's key."""
 
     def __enter__(self):
-        super().__enter__().start()
+        super().__enter__().start("up", "--photos.fetch=true")
         self.seller = self.torg("key", "create", "s", "--seller", "romashka", "--scope",
-                                "offers.read", "--scope", "offers.write").stdout.strip()
+                                "offers.read", "--scope", "offers.write", "--scope",
+                                "photos").stdout.strip()
         return self
 
 
@@ -168,6 +169,38 @@ def a_seller_publishes_and_buyers_find_it():
         healthy(page, stall, expected=("PublishDraft",))
 
 
+def choose_files(page, selector, *paths):
+    field = page.call("Runtime.evaluate", expression=f"document.querySelector('{selector}')")
+    page.call("DOM.setFileInputFiles", files=[str(path) for path in paths],
+              objectId=field["result"]["objectId"])
+
+
+@tap.test
+def a_seller_uploads_photos_and_buyers_see_them():
+    """On a phone: files are sent as they are chosen, and one that is no picture is told alone."""
+    with Browser() as browser, Stall() as stall:
+        page = browser.page(f"{stall.url}/cabinet#key={stall.seller}", width=390, height=844,
+                            language="ru")
+        page.wait("document.querySelector('.empty')", "an empty list")
+        chooses_category(page)
+        writes(page)
+        stall.write("broken.jpg", "this is no picture")
+        for name in ("search-desktop", "search-phone", "console-phone"):
+            (stall.dir / f"{name}.png").write_bytes((TOP / f"docs/screens/{name}.png").read_bytes())
+        choose_files(page, "#photo-files", stall.dir / "search-desktop.png", stall.dir / "broken.jpg",
+                     stall.dir / "search-phone.png", stall.dir / "console-phone.png")
+        page.wait("document.querySelectorAll('.photo-thumb').length === 3", "three photos")
+        tap.contains(page.text(".photo-drop [role=status]"), "broken.jpg")
+        second = page.js("document.querySelectorAll('.photo-thumb')[1].src.split('-')[0]")
+        page.click(".photo-list li:nth-child(2) .button")
+        tap.equal(page.js("document.querySelector('.photo-thumb').src.split('-')[0]"), second)
+        fits(page)
+        publishes_and_finds(page)
+        page.wait(f"[...document.images].some((each) => each.src.startsWith({json.dumps(second)}))",
+                  "the first photo on the buyers' page")
+        healthy(page, stall, expected=("400",))
+
+
 @tap.test
 def a_seller_uploads_a_feed_and_reads_its_report():
     with Browser() as browser, Stall() as stall:
@@ -177,9 +210,7 @@ def a_seller_uploads_a_feed_and_reads_its_report():
         page.click("[data-part=feeds]")
         page.wait("document.querySelector('#feed-file')", "the form of feeds")
         stall.write("goods.csv", FEED)
-        field = page.call("Runtime.evaluate", expression="document.querySelector('#feed-file')")
-        page.call("DOM.setFileInputFiles", files=[str(stall.dir / "goods.csv")],
-                  objectId=field["result"]["objectId"])
+        choose_files(page, "#feed-file", stall.dir / "goods.csv")
         page.wait("document.querySelector('#feed-file-name').innerText.includes('goods.csv')", "its name")
         page.click("#feed-send")
         page.wait("document.querySelector('#report tbody tr')", "the report")

@@ -70,7 +70,7 @@ def two_processes_on_postgres_tell_the_same():
         first.write("catalog.json", json.dumps(CATALOG))
         tap.equal(first.torg("catalog", "apply", "--force", "catalog.json", store).returncode, 0)
         made = first.torg("key", "create", "s", "--seller", "s", "--scope", "offers.write", store)
-        operator = first.torg("key", "create", "op", "--scope", "stages", store).stdout.strip()
+        operator = first.torg("key", "create", "op", "--scope", "pipeline.read", store).stdout.strip()
         status, answer = first.call("OfferService/CreateOffer", {"content": BIKE},
                                     made.stdout.strip())
         tap.equal(status, 200, answer)
@@ -95,11 +95,10 @@ def it_is_for_operators():
         status, _ = shop.call("PipelineService/GetPipeline")
         tap.equal(status, 401)
         shop.refused("permission_denied", "PipelineService/GetPipeline", {}, shop.alice)
-        bound = shop.key("bound", "--client", "x", scopes=("stages",))
+        bound = shop.key("bound", "--client", "x", scopes=("pipeline.read",))
         for method in ("PipelineService/GetPipeline", "ParkedService/ListParked",
                        "InspectService/PlanVerify"):
-            answer = shop.refused("permission_denied", method, {}, bound)
-            tap.contains(answer["message"], "is bound to x")
+            shop.refused("permission_denied", method, {}, bound)
 
 
 @tap.test
@@ -109,7 +108,7 @@ def what_no_process_does_is_told_as_stuck():
         place.write("catalog.json", json.dumps(CATALOG))
         tap.equal(place.torg("catalog", "apply", "catalog.json").returncode, 0)
         key = place.torg("key", "create", "s", "--seller", "s", "--scope", "offers.write")
-        operator = place.torg("key", "create", "op", "--scope", "stages").stdout.strip()
+        operator = place.torg("key", "create", "op", "--scope", "pipeline.read").stdout.strip()
         status, answer = place.call("OfferService/CreateOffer", {"content": BIKE}, key.stdout.strip())
         tap.equal(status, 200, answer)
         looks = []

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// photos.js - addresses of an offer's photos, with what became of each.
-import { h, icon, t } from "../common.js";
+// photos.js - an offer's photos: files of the seller's, uploaded at once, and addresses of pictures
+// elsewhere; with what became of each.
+import { failure, h, icon, resource, t } from "../common.js";
 import { about } from "./field.js";
 import { problemLine } from "./problems.js";
 
+const TYPES = "image/jpeg,image/png,image/webp,image/gif";
 const BADGES = { WAITING: "warn", READY: "good", FAILED: "bad" };
 
-// {node, read}; changed() is called when a line is removed.
+const isUpload = (photo) => (photo.sourceUrl || "").startsWith("upload:");
+
+// {node, read}; changed() is called when a line is added, moved or removed.
 export function photoFields(photos, max, changed) {
   let lines = [...photos || []]; /* as they were read; what is typed is in the inputs */
   const list = h("ol", { class: "photo-list" });
@@ -16,6 +20,10 @@ export function photoFields(photos, max, changed) {
       draw();
       list.lastChild.querySelector("input").focus();
     } }, t("photoAdd"));
+  const files = h("input", { type: "file", accept: TYPES, multiple: true, id: "photo-files",
+    class: "visually-hidden", onchange: () => { send([...files.files]); files.value = ""; } });
+  const choose = h("label", { class: "button small primary", for: "photo-files" }, t("photoUpload"));
+  const told = h("div", { class: "stack-small", role: "status" });
 
   // What is in the inputs; an address that was changed has no state yet.
   function typed() {
@@ -32,28 +40,70 @@ export function photoFields(photos, max, changed) {
     add.focus();
   }
 
+  // A photo first: what lists show.
+  function lead(at) {
+    const now = typed();
+    lines = [now[at], ...now.filter((_, each) => each !== at)];
+    draw();
+    changed();
+  }
+
+  // One after the other: on a phone's connection none would end otherwise. Each has a line of its own
+  // until it is there; what failed stays told.
+  async function send(chosen) {
+    for (const file of chosen.slice(0, Math.max(0, max - typed().length))) {
+      const row = h("p", { class: "small" }, t("photoSending", { name: file.name }));
+      told.append(row);
+      try {
+        const photo = await resource("photos", { method: "POST", body: file,
+          contentType: file.type || "application/octet-stream" });
+        lines = [...typed().filter((each) => each.sourceUrl), photo];
+        row.remove();
+        draw();
+        changed();
+      } catch (error) {
+        row.className = "error small";
+        row.replaceChildren(`${file.name}: `, ...failure(error));
+      }
+    }
+  }
+
+  function picture(photo) {
+    const size = photo.sizes?.[0];
+    return size ? h("img", { class: "photo-thumb", src: `/v1/photos/${size.key}`, alt: "",
+      width: size.width, height: size.height, loading: "lazy" }) : null;
+  }
+
   function line(photo, at) {
     const name = `photos.${at}`;
-    const input = h("input", { class: "input", type: "url", value: photo.sourceUrl || "",
-      placeholder: t("photoHint"), maxlength: 2048,
-      "aria-label": `${t("photoAddress")} ${at + 1}`, ...about(name) });
+    const input = isUpload(photo)
+      ? h("input", { type: "hidden", value: photo.sourceUrl })
+      : h("input", { class: "input", type: "url", value: photo.sourceUrl || "",
+        placeholder: t("photoHint"), maxlength: 2048,
+        "aria-label": `${t("photoAddress")} ${at + 1}`, ...about(name) });
+    const first = at ? h("button", { class: "button small", type: "button", onclick: () => lead(at) },
+      t("photoFirst")) : null;
     const state = photo.state
       ? h("span", { class: `badge ${BADGES[photo.state] || ""}` }, t(`ph${photo.state}`)) : null;
     const away = h("button", { class: "icon-button", type: "button", onclick: () => remove(at),
       "aria-label": t("photoRemove", { number: at + 1 }) }, icon("close"));
-    return h("li", {}, h("div", { class: "photo-row" }, input, state, away),
+    return h("li", {}, h("div", { class: "photo-row" }, picture(photo), input,
+      isUpload(photo) ? h("span", { class: "photo-own dim small" }, t("photoOwn", { number: at + 1 })) : null,
+      state, first, away),
       photo.reason ? h("p", { class: "error small" }, photo.reason) : null, problemLine(name));
   }
 
   function draw() {
     list.replaceChildren(...lines.map(line));
-    add.disabled = lines.length >= max;
+    add.disabled = files.disabled = lines.length >= max;
   }
 
   draw();
-  const node = h("div", { class: "stack-small" },
-    h("p", { class: "hint" }, t("photosLead", { count: max })),
-    list, problemLine("photos"), h("div", {}, add));
+  const node = h("div", { class: "stack-small photo-drop",
+    ondragover: (event) => event.preventDefault(),
+    ondrop: (event) => { event.preventDefault(); send([...event.dataTransfer.files]); } },
+  h("p", { class: "hint" }, t("photosLead", { count: max })),
+  list, told, problemLine("photos"), h("div", { class: "row" }, files, choose, add));
   const read = () => typed().filter((photo) => photo.sourceUrl)
     .map(({ sourceUrl }) => ({ sourceUrl }));
   return { node, read };

@@ -46,7 +46,7 @@ export function drawOffers(page, offers) {
 }
 
 export function addOffers(page, offers) {
-  byId("offers").append(...items(page, offers, Boolean(byId("offers").querySelector(".offers-part"))));
+  byId("offers").append(...items(page, offers, Boolean(byId("offers").querySelector("li.offers-part"))));
 }
 
 // Grey boxes of the size of what will come, for the first load: offers, and what stands above them.

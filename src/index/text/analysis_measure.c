@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* analysis_measure.c - the rules of analysis.h for fractions, signs and letters that are units. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -73,6 +74,7 @@ size_t rules_put_fraction(struct rules *rules, size_t at, size_t end, size_t *si
     uint8_t form[2 * FRACTION_SIZE_MAX + DIGITS_MAX];
     size_t used = 0;
 
+    assert(over < under); /* is_pair has looked */
     if (whole >= 10)
         form[used++] = (uint8_t)('0' + whole / 10);
     form[used++] = (uint8_t)('0' + whole % 10);

@@ -26,7 +26,7 @@ static const char age_s[] = "7200"; /* Chromium keeps no preflight longer */
 bool cors_is_origin(struct bytes text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-._:[]";
-    struct bytes host = text;
+    struct bytes host;
 
     if (bytes_equal_text(text, "*"))
         return true;
@@ -111,7 +111,7 @@ static void answer_preflight(struct call *call)
 bool cors_take(struct call *call)
 {
     const struct cors *cors = &call->loop->server->cors;
-    struct bytes origin = BYTES_EMPTY;
+    struct bytes origin;
     bool is_preflight;
 
     object_check(call, CALL_MAGIC);

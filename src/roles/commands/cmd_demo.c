@@ -108,7 +108,7 @@ static int make_key(struct process *process, const char *name, const char *selle
 
 static int make_keys(struct process *process, struct err *err)
 {
-    static const char *const sellers[] = {"offers.read", "offers.write"};
+    static const char *const sellers[] = {"offers.read", "offers.write", "photos"};
     static const char *const all[] = {"*"};
     int rc = make_key(process, "demo-seller", generator_main_seller(demo.generator), sellers,
                       ARRAY_COUNT(sellers), demo.state.seller_key, err);

@@ -14,6 +14,7 @@ import urllib.parse
 import urllib.request
 
 from kit import tap
+from kit.binary import without_zeros
 
 WORDS = ("велосипед", "книга", "стол", "лампа", "ноутбук", "куртка", "диван", "bike", "phone")
 COLOURS = ("red", "green", "blue")
@@ -36,7 +37,7 @@ class Connection:
                               {"Content-Type": "application/json",
                                "Authorization": f"Bearer {self.key}"})
             answer = self.open.getresponse()
-            return answer.status, json.loads(answer.read())
+            return answer.status, without_zeros(json.loads(answer.read()))
         except (OSError, http.client.HTTPException, ValueError):
             self.open.close()
             self.open = None

@@ -14,6 +14,7 @@ import time
 import urllib.parse
 
 from kit import tap
+from kit.binary import without_zeros
 
 COLORS = [{"id": name, "name": {"ru": russian, "en": name}}
           for name, russian in (("red", "красный"), ("blue", "синий"), ("green", "зелёный"))]
@@ -86,7 +87,7 @@ class Caller:
         try:
             self.connection.request("POST", f"/torg.v1.{method}", json.dumps(message), headers)
             answer = self.connection.getresponse()
-            return answer.status, json.loads(answer.read())
+            return answer.status, without_zeros(json.loads(answer.read()))
         except (OSError, http.client.HTTPException, ValueError) as gone:
             self.connection.close()
             self.connection = None
