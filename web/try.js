@@ -122,10 +122,9 @@ async function explain(id, place) {
 }
 
 function heading(hit) {
-  const [marked] = Object.values(hit._marked || {});
   const name = hit.title ?? hit.name ?? hit["название"] ?? hit.id;
-  return marked && (hit._marked.title || hit._marked.name)
-    ? marked(hit._marked.title || hit._marked.name) : String(name ?? "");
+  const found = hit._marked?.title || hit._marked?.name;
+  return found ? marked(found) : String(name ?? "");
 }
 
 function drawHit(hit) {

@@ -71,7 +71,7 @@ def healthy(page, works):
 def signs_in(browser, works):
     page = browser.page(f"{works.url}/console", language="en")
     page.wait("document.querySelector('#sign-in')", "the form")
-    for key, told in (("nonsense", "does not fit"), (works.seller, "needs the scope \"stages\"")):
+    for key, told in (("nonsense", "does not fit"), (works.seller, "needs the scope \"pipeline.read\"")):
         page.js("document.querySelector('#key-field').value = ''")
         page.click("#key-field")
         page.type(key)

@@ -306,6 +306,7 @@ def deaf(server):
         sock = socket.socket()
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         sock.settimeout(tap.PATIENCE_S)
+        sock.bind(("127.0.0.2", 0))     # by address: honest clients have another
         sock.connect(("127.0.0.1", server.port))
         sock.sendall(request)
         socks.append(sock)
