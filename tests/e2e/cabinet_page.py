@@ -196,6 +196,10 @@ def a_seller_uploads_photos_and_buyers_see_them():
         tap.equal(page.js("document.querySelector('.photo-thumb').src.split('-')[0]"), second)
         fits(page)
         publishes_and_finds(page)
+        stem = second.rsplit("/", 1)[1]
+        tap.wait_until(lambda: stall.call("SearchService/SearchOffers", {"text": "велосипед"})[1]["offers"][0]
+                       .get("photo", "").startswith(stem), what="the offer with its photo")
+        page.go(f"{stall.url}/?q=велосипед")
         page.wait(f"[...document.images].some((each) => each.src.startsWith({json.dumps(second)}))",
                   "the first photo on the buyers' page")
         healthy(page, stall, expected=("400",))
