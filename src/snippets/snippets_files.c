@@ -42,28 +42,26 @@ static int load(struct snippets *snippets, struct bytes text, struct snippet_con
     struct arena *arena = arena_new();
     struct snippet_prefixes prefixes;
     struct snippet_config_options options = {.dir = snippets->dir, .prefixes = &prefixes};
-    int rc = snippets->options.allots && text.size ? allot(snippets, text, err) : 0;
+    int rc = snippet_prefixes_load(snippets->prefixes_path, arena, &prefixes, err);
 
     *config = NULL;
-    if (!rc)
-        rc = snippet_prefixes_load(snippets->prefixes_path, arena, &prefixes, err);
     if (!rc)
         rc = snippet_config_load(text, &options, config, err);
     arena_free(arena);
     return rc;
 }
 
-/* The config's text and the prefixes', as one number; the text is in *text. */
-static int read_files(struct snippets *snippets, struct buf *text, uint64_t *hash, struct err *err)
+/* The config's text and what is in the file of prefixes, as one number. */
+static uint64_t hash_files(struct snippets *snippets, struct bytes text)
 {
     struct buf prefixes = BUF_INIT(SNIPPET_CONFIG_SIZE_MAX);
-    int rc = file_read(snippets->config_path, text, err);
+    uint64_t hash;
 
-    if (!rc && file_read(snippets->prefixes_path, &prefixes, NULL))
+    if (file_read(snippets->prefixes_path, &prefixes, NULL))
         buf_reset(&prefixes);
-    *hash = hash64_seeded(buf_bytes(text), hash64(buf_bytes(&prefixes)));
+    hash = hash64_seeded(text, hash64(buf_bytes(&prefixes)));
     buf_release(&prefixes);
-    return rc;
+    return hash;
 }
 
 static void use(struct snippets *snippets, struct snippet_config *config)
@@ -88,15 +86,20 @@ static void tell_refused(struct snippets *snippets, const struct err *err)
              LOG_TEXT("config", snippets->config_path), LOG_TEXT("reason", err->text));
 }
 
-int snippets_reload(struct snippets *snippets, bool *changed, struct err *err)
+/* With the lock of the files. They are hashed before they are loaded: one that changes in between
+ * is another when it is looked at next. */
+static int reload(struct snippets *snippets, bool *changed, struct err *err)
 {
     struct buf text = BUF_INIT(SNIPPET_CONFIG_SIZE_MAX);
     struct snippet_config *config = NULL;
     struct err reason;
     uint64_t hash;
-    int rc = read_files(snippets, &text, &hash, &reason);
+    int rc = file_read(snippets->config_path, &text, &reason);
 
     *changed = false;
+    if (!rc && snippets->options.allots && text.size)
+        rc = allot(snippets, buf_bytes(&text), &reason);
+    hash = hash_files(snippets, buf_bytes(&text));
     if (!rc)
         rc = load(snippets, buf_bytes(&text), &config, &reason);
     if (!rc && snippets->config &&
@@ -110,10 +113,19 @@ int snippets_reload(struct snippets *snippets, bool *changed, struct err *err)
         (void)err_set(err, rc, "%s: %s", snippets->config_path, reason.text);
         tell_refused(snippets, &reason);
     }
-    buf_reset(&text);
-    (void)read_files(snippets, &text, &hash, &reason); /* prefixes may have been allotted */
     snippets->tried_hash = hash;
     buf_release(&text);
+    return rc;
+}
+
+int snippets_reload(struct snippets *snippets, bool *changed, struct err *err)
+{
+    int rc;
+
+    object_check(snippets, SNIPPETS_MAGIC);
+    pthread_mutex_lock(&snippets->files_lock);
+    rc = reload(snippets, changed, err);
+    pthread_mutex_unlock(&snippets->files_lock);
     return rc;
 }
 
@@ -122,15 +134,15 @@ static void look(struct snippets *snippets)
 {
     struct buf text = BUF_INIT(SNIPPET_CONFIG_SIZE_MAX);
     struct err err;
-    uint64_t hash;
     bool changed = false;
-    int rc = read_files(snippets, &text, &hash, &err);
 
+    pthread_mutex_lock(&snippets->files_lock);
+    if (!file_read(snippets->config_path, &text, &err) &&
+        hash_files(snippets, buf_bytes(&text)) != snippets->tried_hash)
+        (void)reload(snippets, &changed, &err); /* a refusal is told */
+    pthread_mutex_unlock(&snippets->files_lock);
     buf_release(&text);
-    if (rc || hash == snippets->tried_hash)
-        return;
-    rc = snippets_reload(snippets, &changed, &err);
-    if (!rc && changed)
+    if (changed)
         log_info("the snippets' config was taken in", LOG_TEXT("config", snippets->config_path));
 }
 
@@ -213,6 +225,7 @@ int snippets_open(const struct snippets_options *options, struct snippets **resu
         snippets->prefixes_path = mem_strdup(buf_text(&path));
         buf_release(&path);
     }
+    pthread_mutex_init(&snippets->files_lock, NULL);
     pthread_mutex_init(&snippets->lock, NULL);
     count_things(snippets);
     rc = begin(snippets, err);
@@ -237,6 +250,7 @@ void snippets_close(struct snippets *snippets)
     object_end(snippets, SNIPPETS_MAGIC);
     snippet_config_unref(snippets->config);
     pthread_mutex_destroy(&snippets->lock);
+    pthread_mutex_destroy(&snippets->files_lock);
     free(snippets->config_path);
     free(snippets->prefixes_path);
     free(snippets->dir);

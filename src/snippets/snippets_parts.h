@@ -17,10 +17,11 @@ struct snippets {
     uint32_t magic;
     struct snippets_options options;
     char *config_path, *prefixes_path, *dir; /* owned */
-    pthread_mutex_t lock;
-    struct snippet_config *config; /* with the lock */
-    struct snippets_state state;   /* with the lock */
-    uint64_t tried_hash;           /* of the files that were looked at last; the lock's */
+    pthread_mutex_t files_lock;    /* while the files are looked at; before the other one */
+    uint64_t tried_hash;           /* of the files that were tried last; files_lock */
+    pthread_mutex_t lock;          /* for moments */
+    struct snippet_config *config; /* lock; to set it, files_lock too */
+    struct snippets_state state;   /* lock */
     atomic_bool sweeps;
     struct task keeper;
     struct counter *put_count, *delete_count, *get_count, *batch_count, *refused_count,

@@ -477,10 +477,10 @@ static void records_are_stored_retried_and_parked(void **state)
     wait_for(world, "2", "{\"id\": 2, \"ok\": \"new\"}");
     produce(topics, world, "three", "");
     wait_for(world, "three", NULL);
-    /* The config stops asking for ok: what waits can be used, and changes nothing newer. */
+    /* The config stops asking for ok: what waits can be used, and changes nothing newer. The task
+     * that looks at the files may have taken it in already: changed tells nothing here. */
     write_config(world, 3);
     OK(snippets_reload(world->snippets, &changed, &err));
-    assert_true(changed);
     exec(world->store, "UPDATE parked SET next_us = 0");
     wait_for_parked(world, 3, 2);
     assert_string_equal(get(world, "t", "2", ""), "{\"id\": 2, \"ok\": \"new\"}");

@@ -40,6 +40,20 @@ static void ask(struct actor *actor, struct slot *slot, enum offer_move move, in
     model_unlock();
 }
 
+/* What an unban has to give back. A ban that waited for its disk may find that time has moved the
+ * offer on: then it was changed twice. With the lock. */
+static void take_ban(struct actor *actor, struct slot *slot, const Torg__V1__Offer *offer,
+                     bool is_moving)
+{
+    int before = (int)offer->status_before_ban;
+
+    if (before != slot->status && (!is_moving || offer->revision == slot->revision + 1))
+        model_fail(actor->crowd->model, slot, "it was %s before its ban, and should have been %s",
+                   offer_status_name((enum offer_status)before),
+                   offer_status_name((enum offer_status)slot->status));
+    slot->status_before_ban = before;
+}
+
 /* The offer is as it was asked for: so it happened. */
 static void settle(struct actor *actor, struct slot *slot, const Torg__V1__Offer *offer)
 {
@@ -56,7 +70,7 @@ static void settle(struct actor *actor, struct slot *slot, const Torg__V1__Offer
                    offer_status_name((enum offer_status)offer->status),
                    offer_status_name((enum offer_status)slot->ask.number));
     if (slot->status != OFFER_BANNED && offer->status == TORG__V1__OFFER__STATUS__BANNED)
-        slot->status_before_ban = slot->status;
+        take_ban(actor, slot, offer, is_moving);
     slot->status = (int)offer->status;
     slot->revision = offer->revision;
     slot->token[0] = '\0'; /* it is of an older write */
