@@ -74,15 +74,14 @@ size_t rules_put_fraction(struct rules *rules, size_t at, size_t end, size_t *si
     uint8_t form[2 * FRACTION_SIZE_MAX + DIGITS_MAX];
     size_t used = 0;
 
-    assert(over < under); /* is_pair has looked */
+    assert(under > 1); /* is_pair has looked */
     if (whole >= 10)
         form[used++] = (uint8_t)('0' + whole / 10);
     form[used++] = (uint8_t)('0' + whole % 10);
     form[used++] = '.';
-    for (int i = 0; i < DIGITS_MAX && over; i++) {
-        over *= 10;
-        form[used++] = (uint8_t)('0' + over / under);
-        over %= under;
+    for (int i = 0; i < DIGITS_MAX && over > 0; i++) {
+        form[used++] = (uint8_t)('0' + over * 10 / under);
+        over = over * 10 % under;
     }
     *size = used;
     return rules_put(rules, bytes_make(form, used));
