@@ -240,8 +240,8 @@ static void take_off(struct shelf *shelf, const Torg__V1__IndexRemoval *told)
 
     assert_true(told->doc_id < SHELF_COUNT_MAX);
     shelf->removal_count++;
-    /* sent again, it may come after the number got another owner: as a searcher does (apply.c), that
-     * one is left alone */
+    /* sent again, it may come after the number got another owner: as a searcher does (apply.c),
+     * that one is left alone */
     if (strcmp(document->pk, told->pk) != 0 && document->is_there)
         return;
     if (strcmp(document->pk, told->pk) == 0)
