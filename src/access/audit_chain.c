@@ -3,12 +3,12 @@
 #include "access/audit_chain.h"
 
 #include <assert.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "access/bounds.h"
+#include "access/digest.h"
 #include "base/buf.h"
 #include "base/endian.h"
 #include "base/memory.h"
@@ -34,8 +34,6 @@ static void put_text(struct buf *out, const char *text)
 void audit_chain_step(uint8_t hash[AUDIT_HASH_SIZE], const struct audit_entry *entry)
 {
     struct buf row = BUF_INIT(SIZE_MAX);
-    unsigned size = 0;
-    int done;
 
     buf_put(&row, bytes_make(hash, AUDIT_HASH_SIZE));
     put_number(&row, entry->seq);
@@ -45,8 +43,8 @@ void audit_chain_step(uint8_t hash[AUDIT_HASH_SIZE], const struct audit_entry *e
     put_text(&row, entry->action);
     put_text(&row, entry->target);
     put_text(&row, entry->detail);
-    done = EVP_Digest(row.data, row.size, hash, &size, EVP_sha256(), NULL);
-    assert(done == 1 && size == AUDIT_HASH_SIZE);
+    assert(!buf_failed(&row));
+    digest_of(buf_bytes(&row), hash);
     buf_release(&row);
 }
 

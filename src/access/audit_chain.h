@@ -16,7 +16,7 @@
 
 #include "access/audit.h"
 
-enum { AUDIT_HASH_SIZE = 32, AUDIT_HASH_TEXT_SIZE = 2 * AUDIT_HASH_SIZE + 1 };
+enum { AUDIT_HASH_SIZE = 32 /* SHA-256 */, AUDIT_HASH_TEXT_SIZE = 2 * AUDIT_HASH_SIZE + 1 };
 
 /* Moves the chain on over the entry. */
 void audit_chain_step(uint8_t hash[AUDIT_HASH_SIZE], const struct audit_entry *entry);

@@ -2,13 +2,13 @@
 /* tokens.c - see tokens.h. */
 #include "access/tokens.h"
 
-#include <openssl/evp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "access/digest.h"
 #include "base/endian.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -16,11 +16,11 @@
 #include "base/object.h"
 #include "base/task.h"
 
-enum { TOKENS_MAGIC = OBJECT_MAGIC('t', 'k', 'n', 's'), HASH_SIZE = 32 };
+enum { TOKENS_MAGIC = OBJECT_MAGIC('t', 'k', 'n', 's') };
 
 /* A token that was found good. */
 struct checked {
-    uint8_t hash[HASH_SIZE];
+    uint8_t hash[DIGEST_SIZE];
     int64_t ends_us; /* 0 = empty */
     struct identity identity;
 };
@@ -140,40 +140,32 @@ static void follow(struct task *task, void *arg)
 
 /* --- asking --- */
 
-static void hash_text(struct bytes text, uint8_t hash[HASH_SIZE])
-{
-    unsigned size = 0;
-
-    if (EVP_Digest(text.data, text.size, hash, &size, EVP_sha256(), NULL) != 1)
-        abort(); /* out of memory */
-}
-
-static struct checked *place_of(struct tokens *tokens, const uint8_t hash[HASH_SIZE])
+static struct checked *place_of(struct tokens *tokens, const uint8_t hash[DIGEST_SIZE])
 {
     return &tokens->cache[get_be32(hash) % JWT_CACHE_COUNT];
 }
 
-static bool find_checked(struct tokens *tokens, const uint8_t hash[HASH_SIZE], int64_t now_us,
+static bool find_checked(struct tokens *tokens, const uint8_t hash[DIGEST_SIZE], int64_t now_us,
                          struct identity *identity)
 {
     const struct checked *checked = place_of(tokens, hash);
     bool found;
 
     pthread_mutex_lock(&tokens->cache_lock);
-    found = checked->ends_us > now_us && memcmp(checked->hash, hash, HASH_SIZE) == 0;
+    found = checked->ends_us > now_us && memcmp(checked->hash, hash, DIGEST_SIZE) == 0;
     if (found)
         *identity = checked->identity;
     pthread_mutex_unlock(&tokens->cache_lock);
     return found;
 }
 
-static void keep_checked(struct tokens *tokens, const uint8_t hash[HASH_SIZE], int64_t ends_us,
+static void keep_checked(struct tokens *tokens, const uint8_t hash[DIGEST_SIZE], int64_t ends_us,
                          const struct identity *identity)
 {
     struct checked *checked = place_of(tokens, hash);
 
     pthread_mutex_lock(&tokens->cache_lock);
-    memcpy(checked->hash, hash, HASH_SIZE);
+    memcpy(checked->hash, hash, DIGEST_SIZE);
     checked->ends_us = ends_us;
     checked->identity = *identity;
     pthread_mutex_unlock(&tokens->cache_lock);
@@ -184,11 +176,11 @@ static int check_with_set(struct tokens *tokens, struct bytes text, struct ident
                           struct err *err)
 {
     int64_t now_us = clock_wall_us(tokens->clock);
-    uint8_t hash[HASH_SIZE];
+    uint8_t hash[DIGEST_SIZE];
     int64_t ends_us;
     int rc;
 
-    hash_text(text, hash);
+    digest_of(text, hash);
     if (find_checked(tokens, hash, now_us, identity))
         return 0;
     rc = jwt_check(tokens->set, &tokens->rules, text, now_us, identity, &ends_us, err);
