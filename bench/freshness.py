@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""freshness.py - how long after its acknowledgement a document is found, through the whole chain.
+"""freshness.py [auditor] - how long after its acknowledgement a document is found, through the whole chain.
 
 The release binary, `torg up` (one process, embedded backends), the load on the same cores. Documents
 of about 400 bytes come in batches of 20 and one by one, at a steady rate whatever the server does;
@@ -8,6 +8,10 @@ of the single ones some are waited for: from the acknowledgement until a searche
 change is searchable. First alone, then while documents are poured again in the lane backfill as
 fast as they are taken.
 
+With `auditor`: the first part alone, in turns on a server without the auditor and on one whose auditor begins round
+after round, each on a directory of its own; medians of both and what one is to the other.
+
+TORG_BENCH_ROUNDS   of each, with `auditor` (5)
 TORG_BENCH_RATE     documents a second (5000)
 TORG_BENCH_SECONDS  of the first part (20)
 TORG_BENCH_REPOUR   documents poured again in the second part (1000000)
@@ -16,9 +20,9 @@ import multiprocessing
 import os
 import pathlib
 import random
-import re
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -34,6 +38,8 @@ TORG = os.environ.get("TORG_BIN", str(TOP / "build-bench" / "torg"))
 RATE = int(os.environ.get("TORG_BENCH_RATE", "5000"))
 SECONDS = int(os.environ.get("TORG_BENCH_SECONDS", "20"))
 REPOUR = int(os.environ.get("TORG_BENCH_REPOUR", "1000000"))
+ROUNDS = int(os.environ.get("TORG_BENCH_ROUNDS", "5"))
+AUDITOR = {"off": ["--auditor.rate=0"], "on": ["--auditor.pause=100ms"]}
 BATCH, POUR_BATCH = 20, 500
 SINGLES = RATE // 10            # a second, of the rate
 SINGLE_THREADS, BATCH_THREADS, POUR_THREADS = 8, 4, 2
@@ -175,8 +181,7 @@ def row(name, part):
     return figures
 
 
-
-def measure(url, key):
+def measure(url, key, repour=REPOUR, name="alone"):
     context = multiprocessing.get_context("spawn")
     out, stop = context.Queue(), context.Event()
     print(f"{'':<22}{'docs/s':>9}{'ack p50':>10}{'p99':>9}{'fresh p50':>11}{'p99':>9}{'max':>9}"
@@ -187,9 +192,9 @@ def measure(url, key):
     warm.join()
     one = context.Process(target=steady_process, args=(url, key, SECONDS, stop, out))
     one.start()
-    first = row("alone", out.get())
+    first = row(name, out.get())
     one.join()
-    if not REPOUR:
+    if not repour:
         return first, None, None
     poured = context.Queue()
     share = REPOUR // POUR_THREADS
@@ -229,13 +234,14 @@ def wait_for_backfill(url, key):
             return
 
 
-def main():
+def serve(options, measuring):
+    """What is measured on a server of its own."""
     place = pathlib.Path(tempfile.mkdtemp(prefix="torg-bench-"))
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith("TORG_")}
     with open(place / "out", "w") as out, open(place / "log", "w") as log:
         server = subprocess.Popen([TORG, "up", "--listen=127.0.0.1:0",
-                                   "--operator-listen=127.0.0.1:0"],
+                                   "--operator-listen=127.0.0.1:0", *options],
                                   cwd=place, env=environment, stdout=out, stderr=log)
     try:
         deadline = time.monotonic() + 60
@@ -244,12 +250,34 @@ def main():
                 sys.exit(f"bench freshness: no server: {(place / 'log').read_text()[-2000:]}")
             time.sleep(0.05)
         url = (place / "torg-data" / "server.url").read_text()
-        key = re.search(r"start key +(\S+)", (place / "out").read_text())[1]
-        first, second, whole = measure(url, key)
+        return measuring(url, (place / "torg-data" / "start.key").read_text().strip())
     finally:
         server.send_signal(signal.SIGTERM)
         server.wait(timeout=120)
         shutil.rmtree(place)
+
+
+def compare_auditor():
+    found = {name: [] for name in AUDITOR}
+    for number in range(ROUNDS):
+        for name in (list(AUDITOR) if number % 2 else reversed(AUDITOR)):
+            found[name].append(serve(AUDITOR[name], lambda url, key, title=f"{number + 1} auditor {name}":
+                                     measure(url, key, 0, title)[0]))
+    middle = {name: {key: statistics.median(one[key] for one in all_of) for key in all_of[0]}
+              for name, all_of in found.items()}
+    print("freshness " + " ".join(
+        f"{key}_{name}={middle[name][key]:.1f}" for key in ("rate", "ack_p99", "fresh_p50", "fresh_p99")
+        for name in AUDITOR) + " " + " ".join(
+        f"{key}_ratio={middle['on'][key] / middle['off'][key]:.3f}" for key in ("ack_p99", "fresh_p50", "fresh_p99")))
+
+
+def main():
+    if sys.argv[1:] == ["auditor"]:
+        compare_auditor()
+        return
+    if sys.argv[1:]:
+        sys.exit("usage: freshness.py [auditor]")
+    first, second, whole = serve([], measure)
     line = {"rate": first["rate"], "ack_p99_ms": first["ack_p99"], "fresh_p50_ms": first["fresh_p50"],
             "fresh_p99_ms": first["fresh_p99"]}
     if second:

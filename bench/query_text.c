@@ -290,7 +290,8 @@ static uint64_t run_top_count(struct text_plan *plan, uint32_t k)
             at = count < k ? count++ : k - 1;
             for (; at > 0 && best[at - 1].score < scores[i]; at--)
                 best[at] = best[at - 1];
-            best[at] = (struct scored_doc){window_first(window) + offsets[i], scores[i]};
+            best[at] = (struct scored_doc){window_first(window) + offsets[i], scores[i],
+                                           (double)scores[i]};
         }
     }
     return total + (count ? best[0].id : 0);
@@ -314,7 +315,7 @@ static double run(const struct asked *asked, enum action action, uint32_t k,
     if (action == TOP_COUNT)
         *result = run_top_count(plan, k);
     if (action == TOP)
-        check(text_plan_top(plan, k, NULL, NULL, top, &count, &err));
+        check(text_plan_top(plan, k, NULL, NULL, NULL, top, &count, &err));
     for (i = 0; i < count; i++)
         *result = *result * 31 + top[i].id;
     arena_reset(arena);

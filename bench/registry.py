@@ -72,8 +72,7 @@ class Subject:
                 sys.exit(f"bench registry: torg did not start: {(folder / 'log').read_text()}")
             time.sleep(0.05)
         self.port = address.read_text().strip().rsplit(":", 1)[1]
-        self.key = next(line.split()[2] for line in (folder / "out").read_text().splitlines()
-                        if "start key" in line)
+        self.key = (folder / "data" / "start.key").read_text().strip()
 
     def cpu_s(self):
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1]

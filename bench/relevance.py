@@ -6,8 +6,8 @@
 Judged searches: Medlars and CISI (public; TORG_RELEVANCE_DATA names their folder), `hardware` (made-up titles of
 a hardware shop, with queries that name a thing and some of its properties), `demo` (offers of `torg demo`; one is
 known and asked for with words dropped, added, misspelt, in another order, as synonyms, in other units). The same
-titles and texts are searched by SearchOffers of the release binary, SQLite FTS5 (BM25, any word) and PostgreSQL
-(ts_rank, any word).
+titles and texts are searched by SearchOffers of the release binary, SQLite FTS5 (BM25, any word), Tantivy (BM25, any
+word and all; tools/fetch-bench-tools builds it) and PostgreSQL (ts_rank, any word).
 
 One table: nDCG@10, MRR, recall@50, the share of queries that found nothing, milliseconds a query. --quick: Torg and
 FTS5 alone, fewer queries. --show: the queries on which Torg is furthest behind FTS5.
@@ -30,7 +30,8 @@ import time
 import urllib.request
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(TOP / "bench" / "relevance"))
+sys.path[:0] = [str(TOP / "bench" / "relevance"), str(TOP / "bench" / "peers")]
+import engines      # noqa: E402
 import sets         # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("TORG_BUILD", TOP / "build-bench"))
@@ -173,6 +174,43 @@ class Fts5:
         pass
 
 
+class Tantivy:
+    """BM25 over words as they stand, of its own default tokenizer, by the peer of bench core; any word, or all."""
+
+    def __init__(self, op="or"):
+        self.op = op
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="torg-relevance-"))
+        try:
+            argv = engines.command("tantivy", BUILD, CACHE)[0]
+        except engines.Missing as missing:
+            raise LookupError(str(missing)) from missing
+        self.engine = engines.Engine("tantivy", argv, self.dir / "log").start()
+
+    @staticmethod
+    def words(text):
+        return " ".join(WORD.findall(text.lower()))
+
+    def fill(self, docs):
+        self.ids = [doc[0] for doc in docs]
+        with open(self.dir / "corpus", "w") as file:
+            for place, (_, title, text) in enumerate(docs):
+                file.write("\t".join((str(place), self.words(title), self.words(text), "goods", "b", "c", "s", "1", "1",
+                                      "new", "no")) + "\n")
+        self.engine.ask(f"index\tdir={self.dir}/index\tcorpus={self.dir}/corpus\tanalysis=tokens")
+        self.engine.ask(f"open\tdir={self.dir}/index")
+
+    def ask(self, text):
+        words = self.words(text)
+        if not words:
+            return []
+        answer = self.engine.ask(f"query\top={self.op}\twords={words}\tforms={words}\ttop={DEPTH}")
+        return [self.ids[int(hit.split(":")[0])] for hit in answer.get("hits", "").split(",") if hit]
+
+    def stop(self):
+        self.engine.stop()
+        shutil.rmtree(self.dir)
+
+
 class Postgres:
     def __init__(self):
         self.url = os.environ.get("TORG_TEST_POSTGRES")
@@ -215,6 +253,9 @@ class Postgres:
 
     def stop(self):
         self.psql("drop table if exists bench_relevance;")
+
+
+ENGINES = {"torg": Torg, "fts5": Fts5, "tantivy": Tantivy, "tantivy-all": lambda: Tantivy("and"), "postgres": Postgres}
 
 
 # Figures.
@@ -290,7 +331,7 @@ def demo_set(query_count, options):
 def main():
     options = arguments()
     count = options.queries or (270 if options.quick else 900)
-    names = (options.engines or ("torg,fts5" if options.quick else "torg,fts5,postgres")).split(",")
+    names = (options.engines or ("torg,fts5" if options.quick else ",".join(ENGINES))).split(",")
     rows = []
     for name in options.sets.split(","):
         server = None
@@ -300,13 +341,13 @@ def main():
                 continue
             made = sets.read_public(DATA, name)
         elif name == "hardware":
-            made = sets.hardware(4000 if options.quick else 20000, count)
+            made = sets.hardware(8000 if options.quick else 20000, count)
         else:
             made, server = demo_set(count, options)
         results = {}
         for engine_name in names:
             try:
-                engine = {"torg": Torg, "fts5": Fts5, "postgres": Postgres}[engine_name]()
+                engine = ENGINES[engine_name]()
             except (KeyError, LookupError) as error:
                 say(f"{engine_name}: {error}")
                 continue
@@ -330,9 +371,9 @@ def main():
                 mine = [query for query in made.queries if query[0].startswith(kind + "-")]
                 print(f"  demo {kind:9}", *(f"{each} {figures(mine, made.grades, found)[0]:.3f}"
                                             for each, found in results.items()))
-    print(f"{'set':10} {'engine':10} {'nDCG@10':>8} {'MRR':>6} {'rec@50':>7} {'empty':>7} {'ms':>6}")
+    print(f"{'set':10} {'engine':11} {'nDCG@10':>8} {'MRR':>6} {'rec@50':>7} {'empty':>7} {'ms':>6}")
     for row in rows:
-        print(f"{row[0]:10} {row[1]:10} {row[2]:8.3f} {row[3]:6.3f} {row[4]:7.3f} {row[5]:6.1%} {row[6]:6.1f}")
+        print(f"{row[0]:10} {row[1]:11} {row[2]:8.3f} {row[3]:6.3f} {row[4]:7.3f} {row[5]:6.1%} {row[6]:6.1f}")
 
 
 main()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""search.py [OFFERS [ROUNDS]] - pages of SearchOffers a second, idle and while offers change.
+"""search.py [OFFERS [ROUNDS [auditor]]] - pages of SearchOffers a second, idle and while offers change.
 
 The release binary, `torg up` (one process, embedded backends, the demo catalogue), the load on the
 same cores, messages over HTTP/1.1. First so many offers (1000000) are put as documents of the client
@@ -11,6 +11,9 @@ types: Suggest for the first letters of words, by how many there are. The mix of
 requests is that of bench/search_sample.h; their words are made up and not learnt by the speller, so
 they are not corrected (`./dev bench spell`: some 25 µs a word). Medians are shown, and at last one
 line of them.
+
+With `auditor`: the same data, in turns without the auditor and with one that begins round after round; the server
+is started anew for each turn. Of each part the medians of both, and what one is to the other.
 
 `core` is the time within the two questions to the searcher, as answers tell it (StepTime), beside
 the whole call of the single caller. That is by the clock: on a busy machine the CPU's share says
@@ -37,6 +40,8 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("TORG_BUILD", TOP / "build-bench"))
 OFFERS = int(sys.argv[1]) if len(sys.argv) > 1 else 1000000
 ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+IN_TURNS = sys.argv[3:] == ["auditor"]
+AUDITOR = {"off": ["--auditor.rate=0"], "on": ["--auditor.pause=100ms"]}
 SECONDS = int(os.environ.get("TORG_BENCH_SECONDS", 6))
 CALLERS = int(os.environ.get("TORG_BENCH_CALLERS", 16))
 CHANGES = int(os.environ.get("TORG_BENCH_CHANGES", 1000))
@@ -58,21 +63,20 @@ def environment():
 
 
 class Server:
-    def __init__(self, folder):
+    def __init__(self, folder, options=()):
         with open(folder / "out", "w") as out, open(folder / "log", "w") as log:
             self.process = subprocess.Popen(
                 [BUILD / "torg", "up", f"--data={folder}/data", "--listen=127.0.0.1:0",
-                 "--operator-listen=", "--log.level=warn"],
+                 "--operator-listen=", "--log.level=warn", *options],
                 cwd=folder, env=environment(), stdout=out, stderr=log)
-        deadline = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + START_SECONDS + OFFERS / 1000
         address = folder / "data" / "server.url"
         while not address.exists() or not (folder / "out").read_text().endswith("\n\n"):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 sys.exit(f"bench search: torg did not start: {(folder / 'log').read_text()}")
             time.sleep(0.05)
         self.url = address.read_text().strip()
-        self.key = next(line.split()[2] for line in (folder / "out").read_text().splitlines()
-                        if "start key" in line)
+        self.key = (folder / "data" / "start.key").read_text().strip()
 
     def stop(self):
         if self.process.poll() is None:
@@ -215,8 +219,41 @@ def measure(server):
             for name, found in rounds.items()}
 
 
+def compare_auditor(folder):
+    """A line for each part: medians without and with it."""
+    found = {name: {part: [] for part, _, _ in PARTS} for name in AUDITOR}
+    server = Server(folder, AUDITOR["off"])
+    try:
+        fill(server)
+    finally:
+        server.stop()
+    for number in range(ROUNDS):
+        for name in (list(AUDITOR) if number % 2 else reversed(AUDITOR)):
+            server = Server(folder, AUDITOR[name])
+            try:
+                while server.total() < OFFERS:      # until the shard is ready
+                    time.sleep(0.2)
+                for part, callers, changes in PARTS:
+                    found[name][part].append(server.part(callers, changes))
+                    row(f"{number + 1} {part} {name}", found[name][part][-1])
+            finally:
+                server.stop()
+    for part, _, _ in PARTS:
+        middle = {name: {key: statistics.median(one[key] for one in found[name][part])
+                         for key in ("pages_per_s", "p50_ms", "p99_ms")} for name in AUDITOR}
+        print(f"search auditor part={part} " + " ".join(
+            f"{key}_off={middle['off'][key]:.2f} {key}_on={middle['on'][key]:.2f} "
+            f"{key}_ratio={middle['on'][key] / middle['off'][key]:.3f}" for key in middle["on"]), flush=True)
+
+
 def main():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="torg-bench-search-"))
+    if IN_TURNS:
+        try:
+            compare_auditor(folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return
     server = Server(folder)
     try:
         seconds = fill(server)

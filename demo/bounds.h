@@ -9,7 +9,7 @@ enum {
     DEMO_CHANGE_RATE = 5,           /* changes a second: a console that lives, a machine at rest */
     DEMO_CHANGE_RATE_MAX = 1000,
     DEMO_RETRY_MS = 500,        /* after a failure of the store or the topics */
-    DEMO_AGE_DAYS = 20,         /* of the oldest offer: all are active for longer than that */
+    DEMO_AGE_DAYS = 20,         /* of the oldest offer; half of its life where that is shorter */
     DEMO_FILLER_COUNT = 32,     /* threads that publish: each group of commits has as many */
     DEMO_STALL_S = 60,          /* nothing becomes searchable for so long: go on without */
     DEMO_STATE_SIZE_MAX = 4096, /* of the file DEMO */

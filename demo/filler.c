@@ -11,6 +11,7 @@
 #include "base/object.h"
 #include "base/random.h"
 #include "base/task.h"
+#include "catalog/catalog.h"
 #include "demo/bounds.h"
 #include "offers/external_item.h"
 
@@ -70,21 +71,24 @@ static bool late_wait(const struct clock *clock, pthread_cond_t *changed, pthrea
     return real->wait(real, changed, lock, until_us);
 }
 
-/* Over some weeks, most of them in the last days. */
-static int64_t age_of(uint64_t number)
+/* Over some weeks, most of them in the last days; none so long ago that it would have expired. */
+static int64_t age_of(uint64_t number, const struct category *category)
 {
     struct rng rng = rng_seeded(number ^ 0x6461746573);
     double part = (double)rng_below(&rng, 1 << 20) / (1 << 20);
+    uint32_t lifetime_days = category ? category->policy.lifetime_days : 0;
+    uint32_t days =
+        lifetime_days && lifetime_days <= DEMO_AGE_DAYS ? lifetime_days / 2 : DEMO_AGE_DAYS;
 
-    return (int64_t)(part * part * DEMO_AGE_DAYS * 24 * 3600) * SECOND_US;
+    return (int64_t)(part * part * days * 24 * 3600) * SECOND_US;
 }
 
-static int publish(struct filler *self, const struct made_offer *offer, uint64_t number,
+static int publish(struct filler *self, const struct made_offer *offer, int64_t age_us,
                    struct arena *arena, struct err *err)
 {
     struct late_clock clock = {.base = {late_wall_us, late_mono_us, late_wait},
                                .clock = self->options.offers->clock,
-                               .late_us = age_of(number)};
+                               .late_us = age_us};
     struct offers offers = *self->options.offers;
     struct looking looking = {.offer = offer, .arena = arena};
     struct violations violations = violations_in(arena);
@@ -112,11 +116,14 @@ static int fill_one(struct filler *self, struct task *task, uint64_t number, str
     const struct offers *offers = self->options.offers;
     struct catalog *catalog = offers->catalog(offers->catalog_arg);
     struct made_offer offer;
+    int64_t age_us = 0;
     int rc = generator_make(self->options.generator, catalog, number, arena, &offer, err);
 
+    if (!rc)
+        age_us = age_of(number, category_find(catalog, offer.content->category));
     catalog_unref(catalog);
     while (!rc) {
-        rc = publish(self, &offer, number, arena, err);
+        rc = publish(self, &offer, age_us, arena, err);
         if (!err_is_passing(rc))
             break;
         rc = task_pause(task, (int64_t)DEMO_RETRY_MS * MS_US) && !atomic_load(&self->has_failed)

@@ -378,12 +378,56 @@ int64_t generator_round_price(double price, bool is_shop)
     return (int64_t)fmax(round(price / step) * step, step);
 }
 
+static bool has_filter(const struct making *making, Torg__V1__Category__Filter filter)
+{
+    return category_has_filter(making->category, filter);
+}
+
+/* Of a job the price is what it pays; a few that look for one want it by the shift or the hour. */
+static void write_salary(struct making *making)
+{
+    static const struct {
+        Torg__V1__Salary__Period period;
+        double share; /* of a month */
+    } periods[] = {{TORG__V1__SALARY__PERIOD__MONTH, 1},
+                   {TORG__V1__SALARY__PERIOD__SHIFT, 1.0 / 15},
+                   {TORG__V1__SALARY__PERIOD__HOUR, 1.0 / 165}};
+    bool is_wanted = strncmp(making->category->id, "resumes", strlen("resumes")) == 0;
+    uint64_t dice = rng_below(&making->rng, 10);
+    size_t place = is_wanted && dice < 3 ? 1 + dice % 2 : 0;
+    double pay = making->price * periods[place].share;
+    Torg__V1__Salary *salary = MESSAGE_NEW(salary, making->arena);
+
+    salary->min = generator_round_price(pay, false) * KOPECKS;
+    if (!is_wanted && dice < 5)
+        salary->max = generator_round_price(pay * 1.4, false) * KOPECKS;
+    salary->currency = arena_strdup(making->arena, "RUB");
+    salary->period = periods[place].period;
+    making->content->salary = salary;
+}
+
+/* What some categories have beside the price and the condition. */
+static void write_special(struct making *making)
+{
+    Torg__V1__OfferContent *content = making->content;
+    uint64_t dice = rng_below(&making->rng, 100);
+
+    if (has_filter(making, TORG__V1__CATEGORY__FILTER__DELIVERY))
+        content->delivery = dice < (making->seller.shop ? 85 : 40);
+    if (has_filter(making, TORG__V1__CATEGORY__FILTER__EXCHANGE))
+        content->exchange = !making->seller.shop && dice % 5 == 0;
+    if (has_filter(making, TORG__V1__CATEGORY__FILTER__SELLER_KIND))
+        content->seller_kind = making->seller.shop ? TORG__V1__OFFER_CONTENT__SELLER_KIND__BUSINESS
+                                                   : TORG__V1__OFFER_CONTENT__SELLER_KIND__PRIVATE;
+    if (making->has_price && has_filter(making, TORG__V1__CATEGORY__FILTER__SALARY))
+        write_salary(making);
+}
+
 /* Goods of shops cost 990; wages and rents do not. */
 static void write_price(struct making *making)
 {
     Torg__V1__OfferContent *content = making->content;
-    bool is_shop = making->seller.shop &&
-                   category_has_filter(making->category, TORG__V1__CATEGORY__FILTER__CONDITION);
+    bool is_shop = making->seller.shop && has_filter(making, TORG__V1__CATEGORY__FILTER__CONDITION);
 
     if (!making->has_price || making->category->policy.price == TORG__V1__POLICY__PRICE__FORBIDDEN)
         return;
@@ -505,6 +549,7 @@ int generator_make(const struct generator *generator, const struct catalog *cata
         return rc;
     write_price(&making);
     write_place(&making);
+    write_special(&making);
     if (!category_has_filter(making.category, TORG__V1__CATEGORY__FILTER__CONDITION))
         making.content->condition = TORG__V1__OFFER_CONTENT__CONDITION__CONDITION_UNSPECIFIED;
     *offer = (struct made_offer){.kind = making.kind->name,

@@ -64,5 +64,6 @@ onLanguage(showSystem);
 byId("sample").textContent = `curl -H "Authorization: Bearer $KEY" \\
   -H "Content-Type: application/json" -d '{}' \\
   ${location.origin}/torg.v1.KeyService/ListKeys`;
-loadSystem();
+// Shown when what comes above the list is there, so that nothing moves.
+loadSystem().finally(() => byId("content").classList.remove("waiting"));
 loadCalls().catch(() => { byId("calls").textContent = t("noList"); });

@@ -4,6 +4,7 @@
 //   #/           the list of offers        cabinet/list.js
 //   #/draft      the draft                 cabinet/editor.js
 //   #/offer/ID   an offer that is there    cabinet/editor.js
+//   #/messages   buyers' messages          cabinet/messages.js
 //   #/feeds      feeds and their reports   cabinet/feeds.js
 import { byId, call, failureDetail, header, key, onLanguage, setKey, t, toastFailure }
   from "./common.js";
@@ -12,6 +13,7 @@ import "./cabinet/texts.js";
 import { leaveEditor, redrawEditor, showDraft, showOffer } from "./cabinet/editor.js";
 import { redrawFeeds, showFeeds } from "./cabinet/feeds.js";
 import { redrawList, showList } from "./cabinet/list.js";
+import { redrawMessages, showMessages } from "./cabinet/messages.js";
 
 let isSignedIn = false;
 
@@ -41,12 +43,13 @@ async function route() {
   const [part, id] = location.hash.replace(/^#\/?/, "").split("/");
   place.replaceChildren();
   for (const link of document.querySelectorAll("[data-part]"))
-    link.setAttribute("aria-current",
-      String((link.dataset.part === "feeds") === (part === "feeds")));
+    link.setAttribute("aria-current", String(link.dataset.part
+      === (["feeds", "messages"].includes(part) ? part : "offers")));
   byId("new-offer").hidden = part === "draft";
   if (part === "draft") await showDraft(place, fail);
   else if (part === "offer" && id) await showOffer(place, decodeURIComponent(id), fail);
   else if (part === "feeds") showFeeds(place, fail);
+  else if (part === "messages") await showMessages(place, fail);
   else await showList(place, fail);
 }
 
@@ -81,6 +84,7 @@ onLanguage(() => {
   redrawList();
   redrawEditor();
   redrawFeeds();
+  redrawMessages();
 });
 addEventListener("hashchange", () => { if (isSignedIn) route(); else if (key()) enter(); });
 addEventListener("pagehide", () => { leaveEditor(); });

@@ -11,7 +11,9 @@ import { drawEpochs } from "./console/epochs.js";
 import { drawFeeds } from "./console/feeds.js";
 import { refreshItems } from "./console/items.js";
 import { addSample, lags, means, rates } from "./console/samples.js";
+import { refreshSnippets } from "./console/snippets.js";
 import { drawStages } from "./console/stages.js";
+import { refreshSynonyms } from "./console/synonyms.js";
 import { drawClients, startTrace } from "./console/trace.js";
 
 const PERIOD_MS = 1000;
@@ -96,6 +98,8 @@ async function look() {
     draw();
     refreshItems(pipeline);
     refreshAudit();
+    refreshSnippets();
+    refreshSynonyms();
   } catch (error) {
     if (refused(error)) return;
   } finally {

@@ -8,14 +8,18 @@ import { byId, call, fillTexts, h, header, icon, microseconds, number, onLanguag
   from "./common.js";
 import "./search/texts.js";
 import { drawPath, drawTiles, pathOf } from "./search/categories.js";
+import { noteQuery, randomName, startEvents } from "./search/events.js";
 import { drawChips, drawSide } from "./search/filters.js";
 import { drawKept } from "./search/kept.js";
 import { drawOffer, startOffer } from "./search/offer.js";
+import { drawMap } from "./search/map.js";
 import { askPlace } from "./search/places.js";
 import { addOffers, drawEmpty, drawFailure, drawOffers, drawSkeleton } from "./search/results.js";
 import { rememberCategories } from "./search/roots.js";
+import { keepFresh } from "./search/snippets.js";
 import { addressOf, ORDERS, PAGE_COUNT, readState, requestOf } from "./search/state.js";
 import { closeSuggestions, startSuggestions } from "./search/suggest.js";
+import { drawUnderstood } from "./search/understood.js";
 
 const KEPT_COUNT = 30;
 const OFFER_COUNT_MAX = 100;    // of one request
@@ -122,6 +126,8 @@ async function load(isBack = false) {
     if (signal.aborted) return;
     seen = answer.seen || "";
     answer.roundTrip = performance.now() - began;
+    answer.queryId = randomName();      // as events name it
+    noteQuery(state.text);
     Object.assign(page, { request, answer, path, offers: answer.offers || [],
       cursor: answer.cursor || "" });
     remember(state);
@@ -160,6 +166,7 @@ async function loadMore() {
     page.cursor = answer.cursor || "";
     remember(page.state);
     addOffers(page, answer.offers || []);
+    drawMap(page);
     keep();
     drawMore();
     byId("offers").children[place]?.querySelector("a").focus({ preventScroll: true });
@@ -213,19 +220,6 @@ function drawCorrected() {
       t("insteadOf", { text: back.text })), ` (${number(corrected.originalTotal || 0)})`);
 }
 
-// Words that were left out of the text, or understood as a filter: each can be searched as a word.
-function drawUnderstood() {
-  const box = byId("understood");
-  const words = (page.answer.understood || []).filter((one) => one.text && one.as !== "category");
-  box.hidden = !words.length;
-  if (box.hidden) return;
-  box.replaceChildren(...words.map((one) => {
-    const back = { ...page.state, keepWords: [...page.state.keepWords, one.text] };
-    return h("span", {}, t(one.choice ? "understoodFilter" : "understoodFiller", { text: one.text }), " ",
-      h("a", { href: addressOf(back), onclick: page.follow(back) }, t("searchWord", { text: one.text })));
-  }));
-}
-
 function drawMore() {
   byId("more").hidden = !page.cursor || page.offers.length >= Number(page.answer.total || 0);
 }
@@ -243,11 +237,12 @@ function drawAnswer() {
   rememberCategories(page.answer.categories || []);
   drawHeading();
   drawCorrected();
-  drawUnderstood();
+  drawUnderstood(page);
   drawPath(page);
   drawTiles(page);
   drawSide(page);
   drawChips(page);
+  drawMap(page);
   drawOffers(page, page.offers);
   if (!page.offers.length && page.answer.times) drawEmpty(page);
   drawMore();
@@ -279,12 +274,14 @@ function view() {
 }
 
 function drawView(wanted = view()) {
-  byId("offers").classList.toggle("cards", wanted === "cards");
-  byId("view").replaceChildren(...[["list", "asList"], ["cards", "asCards"]].map(([name, text]) =>
+  byId("offers").classList.toggle("cards", wanted !== "list");
+  byId("map").hidden = wanted !== "map";
+  byId("view").replaceChildren(...[["list", "asList"], ["cards", "asCards"], ["map", "asMap"]].map(([name, text]) =>
     h("button", { type: "button", id: `view-${name}`, "aria-label": t(text), title: t(text),
       "aria-pressed": String(name === wanted), onclick: () => {
         try { localStorage.setItem("view", name); } catch { /* private mode: until left */ }
         drawView(name);
+        drawMap(page);
         byId(`view-${name}`).focus();
       } }, icon(name))));
 }
@@ -347,6 +344,7 @@ function start() {
     .map((each) => each.cloneNode(true)));
   startSuggestions(page);
   startOffer(page);
+  startEvents();
   onLanguage(() => {
     keep();
     kept.clear();
@@ -361,6 +359,7 @@ function start() {
   drawSkeleton(page);
   drawOffer(page);
   load();
+  keepFresh();
 }
 
 start();

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judged sets for bench relevance: documents, queries, and which document is worth what for which query."""
 import csv
-import json
 import pathlib
 import random
 import re
+
+import hardware as hardware_shop
 
 
 class Set:
@@ -31,40 +32,6 @@ def read_public(folder, name):
     return made
 
 
-# Things of a hardware shop, in the way such shops write them, and buyers ask for them.
-
-THINGS = {
-    "cordless drill": ("volt", "drill driver", "power drill"), "circular saw": ("volt", "skill saw", "circular saws"),
-    "impact wrench": ("volt", "impact gun", "wrenches"), "bathroom vanity": ("in", "vanity", "bath vanities"),
-    "ceiling fan": ("in", "fan", "ceiling fans"), "kitchen faucet": ("gpm", "faucet", "sink faucet"),
-    "water heater": ("gal", "hot water heater", "water heaters"), "trash can": ("gal", "garbage can", "waste bin"),
-    "interior paint": ("gal", "wall paint", "paints"), "pressure washer": ("psi", "power washer", "pressure washers"),
-    "extension cord": ("ft", "power cord", "cords"), "garden hose": ("ft", "water hose", "hoses"),
-    "step ladder": ("ft", "ladder", "stepladder"), "area rug": ("ft", "rug", "rugs"),
-    "led light bulb": ("watt", "led bulb", "lightbulb"), "flood light": ("watt", "floodlight", "flood lights"),
-    "air conditioner": ("btu", "ac unit", "window air conditioner"), "shop vacuum": ("gal", "wet dry vac", "shop vac"),
-    "lawn mower": ("in", "lawnmower", "mower"), "door bell": ("volt", "doorbell", "door chime"),
-    "hex bolt": ("in", "bolts", "hex screws"), "copper pipe": ("in", "copper tubing", "pipes"),
-    "storage shelf": ("lb", "shelving unit", "shelves"), "concrete mix": ("lb", "cement mix", "concrete"),
-    "wood glue": ("oz", "glue", "adhesive for wood"), "spray paint": ("oz", "spray paints", "paint spray"),
-}
-BRANDS = ("Norvik", "Halden", "Brightway", "Kestrel", "Marlow", "Tundra", "Oakline", "Ferrum", "Delcroft", "Pinebay")
-COLOURS = ("White", "Black", "Brushed Nickel", "Bronze", "Chrome", "Red", "Gray", "Walnut")
-SIZES = {"volt": (12, 18, 20, 40), "in": (24, 30, 36, 42, 48, 52, 60), "gal": (5, 13, 30, 40, 50),
-         "ft": (6, 8, 10, 25, 50), "watt": (9, 40, 60, 75, 100), "btu": (5000, 8000, 10000), "lb": (50, 60, 80, 300),
-         "oz": (8, 12, 16), "gpm": (1.5, 1.8, 2.2), "psi": (1600, 2000, 3000)}
-WRITTEN = {"volt": ("{}-Volt",), "in": ("{} in.",), "gal": ("{} Gal.", "{}-Gal."), "ft": ("{} ft.",),
-           "watt": ("{}-Watt", "{}W"), "btu": ("{} BTU",), "lb": ("{} lb.",), "oz": ("{} oz.",), "gpm": ("{} GPM",),
-           "psi": ("{} PSI",)}
-ASKED = {"volt": ("{} volt", "{}v", "{}-volt"), "in": ("{} inch", "{} in", "{}in", "{}\""),
-         "gal": ("{} gallon", "{} gal", "{}gal"), "ft": ("{} foot", "{} ft", "{} feet", "{}ft"),
-         "watt": ("{} watt", "{}w"), "btu": ("{} btu",), "lb": ("{} lb", "{} pound", "{}lbs"),
-         "oz": ("{} oz", "{} ounce"), "gpm": ("{} gpm",), "psi": ("{} psi",)}
-EXTRAS = ("with Remote Control", "with Battery and Charger", "Kit", "for Indoor and Outdoor Use", "2-Pack",
-          "with Mounting Hardware", "in Matte Finish", "Energy Star Certified", "with Storage Bag", "Contractor Grade")
-PARTS = ("Replacement Battery for {}", "{} Accessory Kit", "Cover for {}", "{} Mounting Bracket")
-
-
 def misspell(word, dice):
     if len(word) < 5:
         return word
@@ -87,53 +54,8 @@ def misspell_one(words, dice):
     return words
 
 
-def hardware(count, query_count, seed=7):
-    """Titles like a hardware shop's; a query names a thing and some of its properties."""
-    dice = random.Random(seed)
-    made = Set("hardware", "en")
-    facts = []
-    for number in range(count):
-        thing = dice.choice(list(THINGS))
-        unit = THINGS[thing][0]
-        size, brand, colour = dice.choice(SIZES[unit]), dice.choice(BRANDS), dice.choice(COLOURS)
-        is_part = dice.random() < .15
-        name = dice.choice(PARTS).format(thing.title()) if is_part else thing.title()
-        written = dice.choice(WRITTEN[unit]).format(size)
-        title = " ".join(dice.choice(((brand, written, colour, name), (brand, name, written, colour),
-                                      (brand, colour, written, name))))
-        title += " " + dice.choice(EXTRAS) if dice.random() < .6 else ""
-        made.docs.append((str(number), title, ""))
-        facts.append((thing, size, brand, colour, is_part))
-    for number in range(query_count):
-        thing, size, brand, colour, _ = dice.choice([each for each in facts if not each[4]])
-        unit = THINGS[thing][0]
-        asked = {"thing": dice.choice((thing, thing, THINGS[thing][1], THINGS[thing][2]))}
-        if dice.random() < .5:
-            asked["size"] = dice.choice(ASKED[unit]).format(size)
-        if dice.random() < .3:
-            asked["brand"] = brand.lower()
-        if dice.random() < .3:
-            asked["colour"] = colour.lower()
-        parts = list(asked.values())
-        if dice.random() < .4:
-            dice.shuffle(parts)
-        words = " ".join(parts).split()
-        if dice.random() < .2:
-            words = misspell_one(words, dice)
-        if dice.random() < .1:
-            words.insert(0, dice.choice(("buy", "cheap", "best", "new")))
-        made.queries.append((str(number), " ".join(words)))
-        grades = {}
-        for place, fact in enumerate(facts):
-            if fact[0] != thing:
-                continue
-            missed = (("size" in asked and fact[1] != size) + ("brand" in asked and fact[2] != brand)
-                      + ("colour" in asked and fact[3] != colour))
-            grade = 0 if fact[4] else max(0, 3 - missed) if missed < 3 else 0
-            if grade:
-                grades[str(place)] = grade
-        made.grades[str(number)] = grades
-    return made
+def hardware(count, query_count):
+    return hardware_shop.make(Set("hardware", "en"), count, query_count)
 
 
 # The demo's own offers: one is known, and asked for as people would.

@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "access/digest.h"
 #include "base/endian.h"
@@ -42,7 +41,7 @@ struct tokens {
 
     _Atomic int64_t read_mono_us; /* when the set was last read, or its source answered */
     int64_t tried_mono_us;        /* the refresher's */
-    struct timespec file_changed; /* its */
+    struct file_stamp stamp;      /* its: of the file as it was read */
     bool failing;                 /* its: the log is told once */
     struct task task;
 };
@@ -53,17 +52,15 @@ static bool is_due(struct tokens *tokens)
 {
     int64_t pause_ms =
         atomic_load(&tokens->is_wanted) || !tokens->set ? JWKS_HURRY_MS : JWKS_FETCH_MS;
-    struct stat file;
+    struct file_stamp stamp;
 
     if (tokens->is_address)
         return !tokens->tried_mono_us ||
                clock_mono_us(tokens->clock) - tokens->tried_mono_us >= pause_ms * MS_US;
-    if (stat(tokens->keys, &file))
-        return true; /* reading it tells why */
-    if (tokens->set && file.st_mtim.tv_sec == tokens->file_changed.tv_sec &&
-        file.st_mtim.tv_nsec == tokens->file_changed.tv_nsec)
-        return false;
-    tokens->file_changed = file.st_mtim;
+    stamp = file_stamp(tokens->keys);
+    if (tokens->set && stamp.inode && file_stamps_equal(&stamp, &tokens->stamp))
+        return false; /* one that is gone is read, which tells why */
+    tokens->stamp = stamp;
     return true;
 }
 

@@ -3,10 +3,11 @@
  * fair.c - see fair.h.
  *
  * Callers with jobs are a heap by tag, the virtual time at which their next job starts; the time of
- * the queue is the tag of the last job taken. Lanes of a caller are lists by tag, modulo: a lane's
- * first job is FAIR_SHALLOW after the caller's time, each further one FAIR_DEEP after the one
- * before, so all tags are less than LANE_TAGS ahead. A lane is forgotten when it is empty, a caller
- * when it is that and the queue's time has passed its tag.
+ * the queue is the tag of the last job taken. Lanes of a caller are in two lists (as flows of
+ * fq_codel are): new ones, of which no job was taken since they came, go first; one with more jobs
+ * behind its first goes to the end of the old ones, which take turns. After FAIR_DEEP new ones an
+ * old one is next. A lane is forgotten when it is empty, a caller when it is that and the queue's
+ * time has passed its tag.
  */
 #include "base/fair.h"
 
@@ -20,22 +21,20 @@
 #include "base/workers.h"
 
 enum {
-    LANE_TAGS = 32, /* more than FAIR_DEEP, a power of two */
-    FAIR_SHALLOW = 1,
     TABLE_SIZE = 1024, /* chains; callers and lanes are some thousands at most */
     FIRST_COST_US = 1000,
     COST_WEIGHT = 8, /* of what is known, beside one new cost */
 };
 
-static_assert((int)FAIR_DEEP < (int)LANE_TAGS, "tags of lanes fit their lists");
+enum { LANES_NEW, LANES_OLD, LANES_COUNT };
 
 struct lane {
     struct lane *next_same; /* of the chain */
     struct caller *caller;
     uint64_t id;
-    struct lane *next; /* of the same tag */
+    struct lane *next; /* of the list */
     struct lane *previous;
-    uint64_t tag;
+    unsigned list; /* LANES_* */
     struct job *first;
     struct job *last;
     unsigned count;
@@ -45,13 +44,14 @@ struct caller {
     struct caller *next_same; /* of the chain */
     uint64_t id;
     int64_t tag_us;
-    int64_t cost_us; /* of one of its jobs, as far as is known */
-    size_t place;    /* in the heap, from 1; 0: no job waits */
-    unsigned count;  /* jobs that wait */
+    int64_t cost_us;  /* of one of its jobs, as far as is known */
+    int64_t spent_us; /* by the clock */
+    size_t place;     /* in the heap, from 1; 0: no job waits */
+    unsigned count;   /* jobs that wait */
     unsigned running;
-    uint64_t lane_tag;
-    struct lane *first[LANE_TAGS];
-    struct lane *last[LANE_TAGS];
+    unsigned new_taken; /* jobs of new lanes since one of an old lane was taken */
+    struct lane *first[LANES_COUNT];
+    struct lane *last[LANES_COUNT];
 };
 
 enum { FAIR_MAGIC = OBJECT_MAGIC('f', 'a', 'i', 'r') };
@@ -115,7 +115,7 @@ static void put(struct fair *fair, struct caller *caller, size_t place)
 
 static void sift_up(struct fair *fair, struct caller *caller, size_t place)
 {
-    while (place > 1 && fair->heap[place / 2]->tag_us > caller->tag_us) {
+    while (place > 1 && fair->heap[place / 2]->tag_us >= caller->tag_us) { /* new ones first */
         put(fair, fair->heap[place / 2], place);
         place /= 2;
     }
@@ -219,7 +219,7 @@ static struct caller *get_caller(struct fair *fair, uint64_t id)
         sweep(fair, true);
     caller = mem_zero(sizeof(*caller));
     caller->id = id;
-    caller->cost_us = FIRST_COST_US;
+    caller->cost_us = caller->spent_us = FIRST_COST_US;
     caller->next_same = *chain_of(fair, id);
     *chain_of(fair, id) = caller;
     fair->caller_count++;
@@ -235,34 +235,32 @@ static struct lane **lane_chain(struct fair *fair, uint64_t caller, uint64_t id)
     return &fair->lanes[(mixed ^ mixed >> 32) % TABLE_SIZE];
 }
 
-static void list_lane(struct lane *lane, uint64_t tag)
+static void list_lane(struct lane *lane, unsigned list)
 {
     struct caller *caller = lane->caller;
-    size_t at = tag % LANE_TAGS;
 
-    lane->tag = tag;
+    lane->list = list;
     lane->next = NULL;
-    lane->previous = caller->last[at];
+    lane->previous = caller->last[list];
     if (lane->previous)
         lane->previous->next = lane;
     else
-        caller->first[at] = lane;
-    caller->last[at] = lane;
+        caller->first[list] = lane;
+    caller->last[list] = lane;
 }
 
 static void unlist_lane(struct lane *lane)
 {
     struct caller *caller = lane->caller;
-    size_t at = lane->tag % LANE_TAGS;
 
     if (lane->next)
         lane->next->previous = lane->previous;
     else
-        caller->last[at] = lane->previous;
+        caller->last[lane->list] = lane->previous;
     if (lane->previous)
         lane->previous->next = lane->next;
     else
-        caller->first[at] = lane->next;
+        caller->first[lane->list] = lane->next;
 }
 
 static struct lane *get_lane(struct fair *fair, struct caller *caller, uint64_t id)
@@ -279,7 +277,7 @@ static struct lane *get_lane(struct fair *fair, struct caller *caller, uint64_t 
     lane->id = id;
     lane->next_same = *chain;
     *chain = lane;
-    list_lane(lane, caller->lane_tag + FAIR_SHALLOW);
+    list_lane(lane, LANES_NEW);
     return lane;
 }
 
@@ -296,17 +294,15 @@ static void forget_lane(struct fair *fair, struct lane *lane)
 }
 
 /* Of a caller with jobs: the lane whose turn it is. */
-static struct lane *next_lane(struct caller *caller)
+static struct lane *next_lane(const struct caller *caller)
 {
-    assert(caller->count > 0);
-    for (size_t i = 0; i < LANE_TAGS; i++) {
-        struct lane *lane = caller->first[(caller->lane_tag + i) % LANE_TAGS];
+    struct lane *newest = caller->first[LANES_NEW];
+    struct lane *oldest = caller->first[LANES_OLD];
 
-        if (lane)
-            return lane;
-    }
-    assert(!"a caller with jobs has a lane");
-    return NULL;
+    assert(caller->count > 0 && (newest || oldest)); /* a caller with jobs has a lane */
+    if (!oldest || (newest && caller->new_taken < FAIR_DEEP))
+        return newest;
+    return oldest;
 }
 
 /* --- jobs --- */
@@ -358,7 +354,7 @@ struct job *fair_pop(struct fair *fair)
     if (caller->tag_us > fair->now_us)
         fair->now_us = caller->tag_us;
     lane = next_lane(caller);
-    caller->lane_tag = lane->tag;
+    caller->new_taken = lane->list == LANES_NEW ? caller->new_taken + 1 : 0;
     job = lane->first;
     lane->first = job->next;
     if (lane->first)
@@ -369,7 +365,7 @@ struct job *fair_pop(struct fair *fair)
     took(fair, lane);
     if (lane->count) {
         unlist_lane(lane);
-        list_lane(lane, lane->tag + FAIR_DEEP);
+        list_lane(lane, LANES_OLD);
     } else {
         forget_lane(fair, lane);
     }
@@ -382,22 +378,50 @@ struct job *fair_pop(struct fair *fair)
 
 bool fair_next_is_new(const struct fair *fair)
 {
+    const struct caller *next;
+
     object_check(fair, FAIR_MAGIC);
-    return fair->heap_count && fair->heap[1]->running == 0;
+    if (!fair->heap_count)
+        return false;
+    next = fair->heap[1];
+    return next->running == 0 ||
+           (next->cost_us >= FAIR_DEAR_US && next_lane(next)->list == LANES_NEW);
 }
 
-void fair_done(struct fair *fair, uint64_t id, int64_t taken_for_us, int64_t cost_us)
+bool fair_next_is_dear(const struct fair *fair)
+{
+    object_check(fair, FAIR_MAGIC);
+    return fair->heap_count && fair->heap[1]->cost_us >= FAIR_DEAR_US;
+}
+
+unsigned fair_next_running(const struct fair *fair)
+{
+    object_check(fair, FAIR_MAGIC);
+    return fair->heap_count && fair->heap[1]->id ? fair->heap[1]->running : 0;
+}
+
+/* Drawn near to what one more job took. */
+static int64_t learn(int64_t known_us, int64_t taken_us)
+{
+    known_us += (taken_us - known_us) / COST_WEIGHT;
+    return known_us < 1 ? 1 : known_us;
+}
+
+void fair_done(struct fair *fair, uint64_t id, int64_t taken_for_us, int64_t cost_us,
+               int64_t spent_us)
 {
     struct caller *caller = find_caller(fair, id);
+    int64_t tag_us;
 
     object_check(fair, FAIR_MAGIC);
     assert(caller && caller->running && fair->running); /* kept while it runs */
     if (cost_us < 1)
         cost_us = 1;
-    move(fair, caller, caller->tag_us + cost_us - taken_for_us);
-    caller->cost_us += (cost_us - caller->cost_us) / COST_WEIGHT;
-    if (caller->cost_us < 1)
-        caller->cost_us = 1;
+    tag_us = caller->tag_us + cost_us - taken_for_us;
+    move(fair, caller,
+         tag_us > fair->now_us ? tag_us : fair->now_us); /* not before who comes now */
+    caller->cost_us = learn(caller->cost_us, cost_us);
+    caller->spent_us = learn(caller->spent_us, spent_us);
     caller->running--;
     fair->running--;
     if (!fair->running && !fair->count)
@@ -427,7 +451,7 @@ static struct lane *deepest(const struct caller *caller)
 {
     struct lane *deep = NULL;
 
-    for (size_t i = 0; i < LANE_TAGS; i++)
+    for (size_t i = 0; i < LANES_COUNT; i++)
         for (struct lane *lane = caller->first[i]; lane; lane = lane->next)
             if (!deep || lane->count > deep->count)
                 deep = lane;
@@ -465,6 +489,6 @@ int64_t fair_wait_us(const struct fair *fair, uint64_t id, unsigned running_max)
     object_check(fair, FAIR_MAGIC);
     if (!caller || !caller->count)
         return 0;
-    return (int64_t)caller->count * caller->cost_us * (int64_t)fair->heap_count /
+    return (int64_t)caller->count * caller->spent_us * (int64_t)fair->heap_count /
            (int64_t)running_max;
 }

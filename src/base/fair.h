@@ -3,7 +3,7 @@
  * fair.h - jobs that wait, in an order in which nobody can keep others waiting: start-time fair
  * queueing by caller, and by lane within a caller.
  *
- * A caller pays for the time its jobs took, and who has paid least is next; who comes anew is not
+ * A caller pays for what its jobs cost, and who has paid least is next; who comes anew is not
  * owed for the time it was away. Lanes of one caller (its connections) take turns; a lane that has
  * but one job goes before lanes that have many (FAIR_DEEP to one), so that whoever asks one thing
  * at a time waits for few. When there is no room, the caller with the most work in the queue loses
@@ -26,11 +26,16 @@ void fair_free(struct fair *fair); /* empty; NULL is fine */
 unsigned fair_count(const struct fair *fair);
 void fair_push(struct fair *fair, struct job *job); /* fewer than job_max are there */
 struct job *fair_pop(struct fair *fair);            /* NULL: there is none */
-/* The next job is of a caller of whom none runs. */
+/* The next job is of a caller of whom none runs; or of a new lane of one whose jobs take long. */
 bool fair_next_is_new(const struct fair *fair);
-/* A job that was popped has ended, and took so long: what it was taken for (job.cost_us) is put
- * right. */
-void fair_done(struct fair *fair, uint64_t caller, int64_t taken_for_us, int64_t cost_us);
+/* ... of one whose jobs take longer than FAIR_DEAR_US. */
+bool fair_next_is_dear(const struct fair *fair);
+/* How many of its caller run; of those that are nobody's (0) none do. */
+unsigned fair_next_running(const struct fair *fair);
+/* A job that was popped has ended: what it was taken for (job.cost_us) is put right by what it
+ * cost, and waits are foreseen by what it spent of the clock. */
+void fair_done(struct fair *fair, uint64_t caller, int64_t taken_for_us, int64_t cost_us,
+               int64_t spent_us);
 
 /* Takes out the newest job of the caller with the most work in the queue, if that is another than
  * this one and has a job that may be dropped; else NULL: the one who comes is the greediest. */

@@ -118,6 +118,21 @@ static int make_dir(const char *path, struct err *err)
     return errno == EEXIST ? 0 : err_errno(err, "create directory %s", path);
 }
 
+struct file_stamp file_stamp(const char *path)
+{
+    struct stat file;
+
+    if (stat(path, &file))
+        return (struct file_stamp){0};
+    return (struct file_stamp){file.st_mtim, file.st_size, file.st_ino};
+}
+
+bool file_stamps_equal(const struct file_stamp *a, const struct file_stamp *b)
+{
+    return a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec &&
+           a->size == b->size && a->inode == b->inode;
+}
+
 int dir_create(const char *path, struct err *err)
 {
     char *copy = mem_strdup(path);

@@ -5,6 +5,10 @@
 #ifndef TORG_BASE_FILE_H
 #define TORG_BASE_FILE_H
 
+#include <stdbool.h>
+#include <sys/types.h>
+#include <time.h>
+
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/err.h"
@@ -17,6 +21,17 @@ int file_write(const char *path, struct bytes content, struct err *err);
 
 /* Writes all of it, however many calls that takes. */
 int file_write_all(int fd, struct bytes content, struct err *err);
+
+/* What tells that a file is another one, or has changed: its time alone moves by milliseconds. */
+struct file_stamp {
+    struct timespec changed;
+    off_t size;
+    ino_t inode;
+};
+
+/* All zeros if it cannot be looked at. */
+struct file_stamp file_stamp(const char *path);
+bool file_stamps_equal(const struct file_stamp *a, const struct file_stamp *b);
 
 int dir_create(const char *path, struct err *err); /* with its parents; there already is fine */
 int dir_sync(const char *path, struct err *err);   /* makes renames and new names durable */

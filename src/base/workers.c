@@ -66,22 +66,46 @@ void workers_limit_running(struct workers *workers, unsigned running_max)
     workers->running_max = running_max;
 }
 
+/* Its jobs take the CPU: what they cost is that, not the time they held a thread. */
+static bool is_limited(const struct workers *workers)
+{
+    return workers->running_max < workers->thread_max;
+}
+
+/* Whose jobs have three quarters of the threads waits: they may take long, and others come. */
+static bool has_its_share(const struct workers *workers)
+{
+    unsigned share = workers->thread_max - workers->thread_max / 4;
+
+    return !workers->run_list && fair_next_running(workers->queue) >= share &&
+           share < workers->thread_max && workers->queue_max;
+}
+
 /* Under the lock. Who has nothing running does not wait until others have done, up to twice as
- * many: theirs may take long. */
+ * many: theirs may take long. Those that take long leave one place to the others. */
 static bool may_take(const struct workers *workers)
 {
+    unsigned running_max = workers->running_max;
+
     if (!fair_count(workers->queue))
         return false;
-    return workers->running_count < workers->running_max ||
-           (workers->running_max < workers->thread_max &&
-            workers->running_count < 2 * workers->running_max && fair_next_is_new(workers->queue));
+    if (!is_limited(workers))
+        return workers->running_count < running_max && !has_its_share(workers);
+    if (fair_next_is_new(workers->queue))
+        return workers->running_count < 2 * running_max;
+    if (running_max > 1 && fair_next_is_dear(workers->queue))
+        running_max--;
+    return workers->running_count < running_max;
 }
 
 static void wake_next(struct workers *workers)
 {
+    /* One that was started and has no job yet is on its way; those that wait do not count. */
+    bool all_run = is_limited(workers) || workers->running_count == workers->thread_count;
+
     if (!may_take(workers))
         return;
-    if (workers->idle_count || (workers->running_max < workers->thread_max && add_thread(workers)))
+    if (workers->idle_count || (all_run && add_thread(workers)))
         condition_signal(&workers->work);
 }
 
@@ -138,7 +162,7 @@ static void run(struct task *task, void *arg)
     struct workers *workers = arg;
 
     object_check(workers, WORKERS_MAGIC);
-    if (workers->running_max < workers->thread_max)
+    if (is_limited(workers))
         own_pool = workers;
     pthread_mutex_lock(&workers->lock);
     for (;;) {
@@ -146,6 +170,7 @@ static void run(struct task *task, void *arg)
         struct bill bills[LIST_COUNT_MAX];
         int64_t begun_us;
         int64_t spent_us;
+        int64_t cost_us;
         unsigned count;
 
         if (!job)
@@ -154,15 +179,18 @@ static void run(struct task *task, void *arg)
         pthread_mutex_unlock(&workers->lock);
         task_says(task, "running a job");
         begun_us = clock_mono_us(workers->clock);
+        cost_us = is_limited(workers) ? clock_thread_us() : 0;
         if (workers->run_list)
             workers->run_list(job);
         else
             job->run(job);
         spent_us = clock_mono_us(workers->clock) - begun_us;
+        cost_us = is_limited(workers) ? clock_thread_us() - cost_us : spent_us;
         pthread_mutex_lock(&workers->lock);
         workers->running_count--;
         for (unsigned i = 0; i < count; i++)
-            fair_done(workers->queue, bills[i].caller, bills[i].taken_for_us, spent_us / count);
+            fair_done(workers->queue, bills[i].caller, bills[i].taken_for_us, cost_us / count,
+                      spent_us / count);
     }
     condition_broadcast(&workers->work); /* the others end, too */
     pthread_mutex_unlock(&workers->lock);
@@ -250,8 +278,7 @@ int workers_submit(struct workers *workers, struct job *job)
         job->is_queued = true;
         fair_push(workers->queue, job);
         assert(workers->thread_count > 0); /* somebody will take it */
-        if (fair_count(workers->queue) == 1 || workers->running_count >= workers->running_max)
-            wake_next(workers);
+        wake_next(workers);                /* it may be one that goes before others */
     }
     pthread_mutex_unlock(&workers->lock);
     if (dropped) {

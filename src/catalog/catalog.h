@@ -172,8 +172,9 @@ const struct category **catalog_search(const struct catalog *catalog, struct byt
                                        const struct category *under, size_t max,
                                        struct arena *arena, size_t *count);
 
-/* The category whose name or synonym the query is, in any form of its words ("диванов"); NULL:
- * none. Of several the one that catalog_search would tell first. said: that name, folded. */
+/* The category whose name or synonym the query is, in any form of its words ("диванов") and any
+ * order of them; NULL: none. Of several the one that catalog_search would tell first. said: that
+ * name, folded. */
 const struct category *catalog_named(const struct catalog *catalog, struct bytes query,
                                      struct arena *arena, const char **said);
 

@@ -96,7 +96,9 @@ static const char *filter_misfit(const struct attribute *attribute,
     case FILTER(NONE):
         return NULL;
     case FILTER(LIST):
-        return has_options(attribute) ? NULL : "LIST is for an OPTION or OPTIONS";
+        return has_options(attribute) || has_limits(attribute)
+                   ? NULL
+                   : "LIST is for an OPTION, OPTIONS, INTEGER, DECIMAL or YEAR";
     case FILTER(RANGE):
         return has_limits(attribute) ? NULL : "RANGE is for an INTEGER, DECIMAL or YEAR";
     case FILTER(TOGGLE):

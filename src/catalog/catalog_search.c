@@ -248,13 +248,41 @@ const struct category **catalog_search(const struct catalog *catalog, struct byt
 
 /* --- a query that is a name --- */
 
-/* The same words in the same order; by_root: in any of their forms. */
-static bool says_the_same(const char *query, const char *name, bool by_root)
+/* How a query may say a name. */
+enum likeness { LIKE_TEXT, LIKE_FORMS /* of the same words */, LIKE_WORDS /* in any order */ };
+
+static bool has_word(const char *name, struct bytes root)
+{
+    struct bytes said;
+
+    while (words_next(&name, &said)) {
+        if (bytes_equal(words_root(said), root))
+            return true;
+    }
+    return false;
+}
+
+/* As many words, each of them one of the name's. */
+static bool has_the_words(const char *query, const char *name)
+{
+    const char *rest = name;
+    struct bytes asked, said;
+
+    while (words_next(&query, &asked)) {
+        if (!words_next(&rest, &said) || !has_word(name, words_root(asked)))
+            return false;
+    }
+    return !*rest;
+}
+
+static bool says_the_same(const char *query, const char *name, enum likeness likeness)
 {
     struct bytes asked, said;
 
-    if (!by_root)
+    if (likeness == LIKE_TEXT)
         return strcmp(query, name) == 0;
+    if (likeness == LIKE_WORDS)
+        return has_the_words(query, name);
     while (words_next(&query, &asked)) {
         if (!words_next(&name, &said) || !bytes_equal(words_root(asked), words_root(said)))
             return false;
@@ -263,33 +291,33 @@ static bool says_the_same(const char *query, const char *name, bool by_root)
 }
 
 /* The one of the texts that the query is; NULL: none. */
-static const char *find_said(const char *query, char *const *texts, size_t count, bool by_root,
-                             struct arena *arena)
+static const char *find_said(const char *query, char *const *texts, size_t count,
+                             enum likeness likeness, struct arena *arena)
 {
     for (size_t i = 0; i < count; i++) {
         const char *folded = words_fold(bytes_of(texts[i]), arena);
 
-        if (says_the_same(query, folded, by_root))
+        if (says_the_same(query, folded, likeness))
             return folded;
     }
     return NULL;
 }
 
 static const char *find_name(const struct search *search, const struct category *category,
-                             bool by_root, struct arena *arena)
+                             enum likeness likeness, struct arena *arena)
 {
     const char **names = &search->catalog->folded[category->number * LANGUAGE_COUNT];
     const Torg__V1__LocalWords *synonyms = category->message->synonyms;
     const char *said = NULL;
 
     for (int language = 0; language < LANGUAGE_COUNT; language++) {
-        if (says_the_same(search->query, names[language], by_root))
+        if (says_the_same(search->query, names[language], likeness))
             return names[language];
     }
     if (synonyms)
-        said = find_said(search->query, synonyms->ru, synonyms->n_ru, by_root, arena);
+        said = find_said(search->query, synonyms->ru, synonyms->n_ru, likeness, arena);
     if (synonyms && !said)
-        said = find_said(search->query, synonyms->en, synonyms->n_en, by_root, arena);
+        said = find_said(search->query, synonyms->en, synonyms->n_en, likeness, arena);
     return said;
 }
 
@@ -303,9 +331,9 @@ const struct category *catalog_named(const struct catalog *catalog, struct bytes
     search.hits = arena_array(arena, catalog->category_count + 1, sizeof(search.hits[0]));
     *said = NULL;
     run(&search, true, arena);
-    for (int by_root = 0; by_root < 2; by_root++) {
+    for (enum likeness likeness = LIKE_TEXT; likeness <= LIKE_WORDS; likeness++) {
         for (size_t i = 0; i < search.hit_count; i++) {
-            *said = find_name(&search, search.hits[i], by_root, arena);
+            *said = find_name(&search, search.hits[i], likeness, arena);
             if (*said)
                 return search.hits[i];
         }

@@ -255,6 +255,8 @@ static int take_catalog(struct call *call, const Torg__V1__Catalog *message,
         rc = catalog_unpack(bytes_make(packed->data, packed->len), &violations, catalog, err);
     else
         rc = call_invalid(call, err, "catalog", "expected catalog or packed");
+    if (rc && packed && !message && !violations.first)
+        err_wrap(err, "packed");
     call_violations(call, &violations);
     return rc;
 }

@@ -153,3 +153,24 @@ size_t text_length(struct bytes text)
         count += (text.data[i] & 0xc0) != CONTINUATION;
     return count;
 }
+
+struct bytes text_front(struct bytes text, size_t length_max)
+{
+    size_t end = 0;   /* behind the characters that fit */
+    size_t blank = 0; /* behind the last whole word of them */
+    size_t count = 0;
+
+    for (; end < text.size; end++) {
+        bool begins = (text.data[end] & 0xc0) != CONTINUATION;
+
+        if (begins && text.data[end] == ' ')
+            blank = end;
+        if (begins && count++ == length_max)
+            break;
+    }
+    if (end < text.size && blank)
+        end = blank;
+    while (end && strchr(" ,;:-", text.data[end - 1]))
+        end--;
+    return bytes_make(text.data, end);
+}

@@ -27,5 +27,7 @@ struct bytes words_root(struct bytes word);
 
 /* Code points of valid UTF-8, for limits told in characters. */
 size_t text_length(struct bytes text);
+/* Its front of at most so many code points, up to the end of a word where one ends in time. */
+struct bytes text_front(struct bytes text, size_t length_max);
 
 #endif

@@ -18,4 +18,8 @@ void gzip_pack(struct bytes plain, struct buf *out);
  */
 int gzip_unpack(struct bytes packed, size_t size_max, struct buf *out, struct err *err);
 
+/* The same without gzip's head and sum: for formats that bring their own. */
+void deflate_pack(struct bytes plain, struct buf *out);
+int deflate_unpack(struct bytes packed, size_t size_max, struct buf *out, struct err *err);
+
 #endif

@@ -59,5 +59,8 @@ int json_add_types(struct bytes descriptor_set, struct err *err);
  * of the .proto, whichever it came with. What the type does not have stays as it is. */
 void json_put_field_path(struct buf *out, const char *path, const ProtobufCMessageDescriptor *type,
                          bool as_json);
+/* How much of "offer.filters[2].page_size: is too large" is the path of a field of the type, up to
+ * the colon; 0: the text does not begin with one. */
+size_t json_field_path_size(const char *text, const ProtobufCMessageDescriptor *type);
 
 #endif

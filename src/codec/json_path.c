@@ -6,6 +6,12 @@
 #include "codec/json_reader.h"
 #include "codec/json_type.h"
 
+static bool is_word(char letter)
+{
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+           (letter >= '0' && letter <= '9') || letter == '_' || letter == '-';
+}
+
 /* How much of the text is an index or a map's key, with its brackets. */
 static size_t bracket_size(const char *text)
 {
@@ -47,4 +53,30 @@ void json_put_field_path(struct buf *out, const char *path, const ProtobufCMessa
         else
             buf_put_raw(out, at, size);
     }
+}
+
+static size_t name_size(const char *text)
+{
+    size_t size = 0;
+
+    while (is_word(text[size]))
+        size++;
+    return size;
+}
+
+/* The first part has to be a field of the type; what follows may be below it, where it is free. */
+size_t json_field_path_size(const char *text, const ProtobufCMessageDescriptor *type)
+{
+    const struct json_type *here = type ? json_type_get(type) : NULL;
+    const char *at = text;
+    size_t size = name_size(at);
+
+    if (!size || !here || !json_type_find(here, bytes_make(at, size)))
+        return 0;
+    for (at += size; *at == '[' || *at == '.'; at += size) {
+        size = *at == '[' ? bracket_size(at) : 1 + name_size(at + 1);
+        if (size == 1)
+            return 0;
+    }
+    return *at == ':' ? (size_t)(at - text) : 0;
 }

@@ -10,13 +10,18 @@
 #include "base/text.h"
 #include "codec/bounds.h"
 #include "codec/json_number.h"
+#include "codec/json_reader.h"
+
+/* What a value takes with its places in two arrays. */
+enum { NODE_MEMORY_SIZE = sizeof(struct placed_json) + 2 * sizeof(void *) };
 
 struct tree_reader {
     struct bytes json;
     size_t at;
     struct arena *arena;
-    size_t node_count;
+    size_t node_count, node_count_max;
     unsigned depth;
+    bool no_zero; /* the character U+0000 is refused */
     struct err *err;
 };
 
@@ -102,6 +107,8 @@ static int read_unicode(struct tree_reader *reader, uint8_t **to)
             return fail(reader, ERR_INVALID, begin, "half of a surrogate pair");
         c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
     }
+    if (c == 0 && reader->no_zero)
+        return fail(reader, ERR_INVALID, begin, "a text with the character U+0000");
     *to = put_utf8(*to, c);
     return 0;
 }
@@ -160,6 +167,7 @@ static int read_word(struct tree_reader *reader, const char *word, enum placed_k
         return fail(reader, ERR_INVALID, reader->at, "expected a JSON value");
     reader->at += strlen(word);
     node->kind = kind;
+    node->text = bytes_of(word);
     return 0;
 }
 
@@ -186,24 +194,36 @@ static int by_key(const void *a, const void *b)
                          (*(struct placed_json *const *)b)->key);
 }
 
-static int end_children(struct tree_reader *reader, struct placed_json *node,
-                        struct placed_json *first)
+const struct placed_json *placed_json_end(struct placed_json *node, struct arena *arena)
 {
+    struct placed_json *one;
     uint32_t i;
 
-    node->children = arena_array(reader->arena, node->count, sizeof(*node->children));
-    for (i = 0; i < node->count; i++, first = first->next)
-        node->children[i] = first;
+    for (node->count = 0, one = node->first; one; one = one->next)
+        node->count++;
+    node->children = arena_array(arena, node->count, sizeof(*node->children));
+    for (i = 0, one = node->first; one; one = one->next)
+        node->children[i++] = one;
     if (node->kind == PLACED_LIST || node->count == 0)
-        return 0;
-    node->sorted = arena_array(reader->arena, node->count, sizeof(*node->sorted));
+        return NULL;
+    node->sorted = arena_array(arena, node->count, sizeof(*node->sorted));
     memcpy(node->sorted, node->children, node->count * sizeof(*node->sorted));
     qsort(node->sorted, node->count, sizeof(*node->sorted), by_key);
-    for (i = 1; i < node->count; i++) {
+    for (i = 1; i < node->count; i++)
         if (bytes_equal(node->sorted[i - 1]->key, node->sorted[i]->key))
-            return fail(reader, ERR_INVALID, node->sorted[i]->offset, "a key that comes twice");
-    }
-    return 0;
+            return node->sorted[i];
+    return NULL;
+}
+
+static int end_children(struct tree_reader *reader, struct placed_json *node)
+{
+    const struct placed_json *twice = placed_json_end(node, reader->arena);
+
+    if (!twice)
+        return 0;
+    return fail(reader, ERR_INVALID, twice->offset,
+                arena_printf(reader->arena, "a key that comes twice: \"%.*s\"",
+                             BYTES_ARG(json_clip(twice->key))));
 }
 
 static int read_key(struct tree_reader *reader, struct bytes *key)
@@ -227,7 +247,7 @@ static int read_key(struct tree_reader *reader, struct bytes *key)
 static int read_children(struct tree_reader *reader, struct placed_json *node)
 {
     char end = node->kind == PLACED_LIST ? ']' : '}';
-    struct placed_json *first = NULL, **last = &first;
+    struct placed_json **last = &node->first;
     struct bytes key = BYTES_EMPTY;
     int rc;
 
@@ -253,7 +273,7 @@ static int read_children(struct tree_reader *reader, struct placed_json *node)
     }
     reader->at++;
     reader->depth--;
-    return end_children(reader, node, first);
+    return end_children(reader, node);
 }
 
 static int read_value(struct tree_reader *reader, const struct placed_json *parent,
@@ -263,8 +283,8 @@ static int read_value(struct tree_reader *reader, const struct placed_json *pare
 
     *result = node;
     skip_blanks(reader);
-    if (++reader->node_count > PLACED_JSON_NODE_COUNT_MAX)
-        return fail(reader, ERR_LIMIT, reader->at, "too many values (PLACED_JSON_NODE_COUNT_MAX)");
+    if (++reader->node_count > reader->node_count_max)
+        return fail(reader, ERR_LIMIT, reader->at, "too many values at a time; send fewer");
     node->offset = (uint32_t)reader->at;
     node->parent = parent;
     switch (peek(reader)) {
@@ -293,7 +313,8 @@ static int read_value(struct tree_reader *reader, const struct placed_json *pare
 int placed_json_read(struct bytes json, struct arena *arena, const struct placed_json **root,
                      struct err *err)
 {
-    struct tree_reader reader = {.json = json, .arena = arena, .err = err};
+    struct tree_reader reader = {
+        .json = json, .arena = arena, .err = err, .node_count_max = PLACED_JSON_NODE_COUNT_MAX};
     struct placed_json *node = NULL;
     int rc;
 
@@ -310,6 +331,37 @@ int placed_json_read(struct bytes json, struct arena *arena, const struct placed
     if (reader.at != json.size)
         return fail(&reader, ERR_INVALID, reader.at, "expected the end of the text");
     *root = node;
+    return 0;
+}
+
+int placed_json_read_all(struct bytes json, struct arena *arena, const struct placed_json **list,
+                         struct err *err)
+{
+    struct placed_json *root = arena_zero(arena, sizeof(*root));
+    struct placed_json **last = &root->first;
+    struct tree_reader reader = {.json = json,
+                                 .arena = arena,
+                                 .err = err,
+                                 .node_count_max = MESSAGE_MEMORY_MAX / NODE_MEMORY_SIZE,
+                                 .no_zero = true};
+    int rc = json_check_text(json, err);
+
+    root->kind = PLACED_LIST;
+    *list = root;
+    if (rc)
+        return rc;
+    do {
+        rc = read_value(&reader, NULL, last);
+        if (rc && err)
+            err_wrap(err, "the JSON");
+        if (rc)
+            return rc;
+        last = &(*last)->next;
+        skip_blanks(&reader);
+    } while (reader.at < json.size);
+    placed_json_end(root, arena);
+    if (root->count == 1 && root->first->kind == PLACED_LIST)
+        *list = root->first;
     return 0;
 }
 

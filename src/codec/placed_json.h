@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * placed_json.h - any JSON text as a tree, for those whose names and types are free: schemas,
- * snippets.
+ * snippets, documents of strangers.
  *
  *   {"a": [1, "x"]}      object ── child "a": list ── child 0: number "1"
  *                                                └─── child 1: text "x"
@@ -43,15 +43,25 @@ struct placed_json {
     uint32_t count;                   /* of children */
     const struct placed_json *parent; /* NULL: the root */
     struct bytes key;                 /* in an object */
-    struct bytes text;                /* a text without escapes; a number as it was written */
-    struct placed_json **children;    /* in the order of the text */
+    struct bytes text;                /* without escapes; of what is no text as it was written */
+    struct placed_json *first, *next; /* children one after the other, in the order of the text */
+    struct placed_json **children;    /* the same as an array */
     struct placed_json **sorted;      /* of an object: by key */
-    struct placed_json *next;         /* the reader's: children before they are an array */
 };
 
 /* ERR_INVALID and ERR_LIMIT tell line and column. On failure *root is NULL. */
 int placed_json_read(struct bytes json, struct arena *arena, const struct placed_json **root,
                      struct err *err);
+
+/* One value, or several one after the other (JSON lines), of programs that send what they have:
+ * *list has them all; a value that is the only one and a list is *list itself. No text has the
+ * character U+0000, so that each can be a string of C. Bounded by memory, not by PLACED_JSON_…. */
+int placed_json_read_all(struct bytes json, struct arena *arena, const struct placed_json **list,
+                         struct err *err);
+
+/* For who makes a tree by hand: count, children and sorted of what hangs on first. Of two children
+ * with one key it gives one; NULL: there are none such. */
+const struct placed_json *placed_json_end(struct placed_json *node, struct arena *arena);
 
 /* The value of a key; NULL: it has none, or is no object. */
 const struct placed_json *placed_json_find(const struct placed_json *object, struct bytes key);
@@ -69,6 +79,11 @@ uint64_t placed_json_hash(const struct placed_json *node); /* of equal ones the 
 
 /* Writes it without blanks, keys in their order. */
 void placed_json_put(const struct placed_json *node, struct buf *out);
+
+static inline bool placed_is_boolean(const struct placed_json *node)
+{
+    return node->kind == PLACED_FALSE || node->kind == PLACED_TRUE;
+}
 
 /* "null", "boolean", "number", "string", "array", "object". */
 const char *placed_kind_name(enum placed_kind kind);

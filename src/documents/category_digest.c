@@ -48,8 +48,9 @@ static uint64_t option_digest(const struct attribute_option *option)
 /* Sums where the order of things is not in a document. */
 static uint64_t attribute_digest(const struct attribute *attribute)
 {
-    bool is_list = attribute->type == TORG__V1__ATTRIBUTE__TYPE__TEXT &&
-                   attribute->filter == TORG__V1__ATTRIBUTE__FILTER__LIST;
+    bool is_list = attribute->filter == TORG__V1__ATTRIBUTE__FILTER__LIST &&
+                   attribute->type != TORG__V1__ATTRIBUTE__TYPE__OPTION &&
+                   attribute->type != TORG__V1__ATTRIBUTE__TYPE__OPTIONS;
     bool is_decimal = attribute->type == TORG__V1__ATTRIBUTE__TYPE__DECIMAL;
     uint64_t digest = with_text(1, attribute->id);
     uint64_t sum = 0;
@@ -65,6 +66,19 @@ static uint64_t attribute_digest(const struct attribute *attribute)
     return with_number(digest, (int64_t)sum);
 }
 
+/* Those that say which fields a document has. */
+static int64_t special_filters(const struct category *category)
+{
+    static const Torg__V1__Category__Filter list[] = {
+        TORG__V1__CATEGORY__FILTER__DELIVERY, TORG__V1__CATEGORY__FILTER__SALARY,
+        TORG__V1__CATEGORY__FILTER__SELLER_KIND, TORG__V1__CATEGORY__FILTER__EXCHANGE};
+    int64_t bits = 0;
+
+    for (size_t i = 0; i < ARRAY_COUNT(list); i++)
+        bits |= (int64_t)category_has_filter(category, list[i]) << i;
+    return bits;
+}
+
 uint64_t category_digest(const struct catalog *catalog, const struct category *category)
 {
     uint64_t digest = with_text(3, catalog_currency(catalog));
@@ -73,6 +87,7 @@ uint64_t category_digest(const struct catalog *catalog, const struct category *c
     for (const struct category *above = category; above; above = above->parent)
         digest = with_synonyms(with_name(with_text(digest, above->id), &above->name),
                                above->message->synonyms);
+    digest = with_number(digest, special_filters(category));
     for (size_t i = 0; i < category->attribute_count; i++)
         sum += attribute_digest(category->attributes[i]);
     return with_number(digest, (int64_t)sum);

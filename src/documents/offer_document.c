@@ -2,22 +2,25 @@
 /* offer_document.c - see offer_document.h. */
 #include "documents/offer_document.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "catalog/bounds.h"
 #include "catalog/decimal.h"
 #include "codec/message.h"
 #include "codec/moment.h"
 #include "documents/bounds.h"
+#include "documents/title_head.h"
 #include "index/bounds.h"
 #include "model/bounds.h"
 #include "model/document_size.h"
 #include "model/offer_fields.h"
 
-enum { STANDARD_FIELD_COUNT = 16, UTF8_SIZE_MAX = 4 };
+enum { STANDARD_FIELD_COUNT = 24, UTF8_SIZE_MAX = 4 };
 
 /* What offers may have is what documents may: the receiver would refuse it, and nobody would look
  * for an offer among the dead letters. */
@@ -27,6 +30,9 @@ _Static_assert((int)CATALOG_DESCRIPTION_MAX *UTF8_SIZE_MAX <= (int)DOCUMENT_TEXT
 _Static_assert((int)STANDARD_FIELD_COUNT + (int)CATALOG_VALUE_COUNT_MAX <=
                    (int)DOCUMENT_FIELD_COUNT_MAX,
                "attributes");
+_Static_assert((int)STANDARD_FIELD_COUNT + 2 * (int)CATALOG_ATTRIBUTE_CATEGORY_MAX <=
+                   (int)DOCUMENT_FIELD_COUNT_MAX,
+               "numbers that are listed, too");
 _Static_assert((int)COMPOSER_VALUE_SIZE_MAX <= (int)KEYWORD_SIZE_MAX, "values");
 _Static_assert((int)CATALOG_DEPTH_MAX <= (int)DOCUMENT_PATH_DEPTH_MAX &&
                    (int)CATALOG_DEPTH_MAX * ((int)CATALOG_ID_SIZE_MAX + 1) <= (int)KEYWORD_SIZE_MAX,
@@ -190,6 +196,19 @@ static void add_options(struct making *making, const struct attribute *attribute
     field->n_keywords = count;
 }
 
+/* Numbers that buyers choose from a list have their values beside them. */
+static void add_listed(struct making *making, const struct attribute *attribute,
+                       struct decimal number)
+{
+    char *text;
+
+    if (attribute->filter != TORG__V1__ATTRIBUTE__FILTER__LIST)
+        return;
+    text = arena_alloc(making->arena, DECIMAL_TEXT_SIZE);
+    decimal_format(number, text);
+    add_keyword(making, arena_printf(making->arena, OFFER_LISTED_PREFIX "%s", attribute->id), text);
+}
+
 /* The number in the attribute's base unit. */
 static bool in_base(const struct attribute *attribute, const Torg__V1__AttributeValue *value,
                     struct decimal number, struct decimal *base)
@@ -215,13 +234,15 @@ static void add_decimal(struct making *making, const struct attribute *attribute
         !decimal_parse(bytes_of(value->decimal), &number, NULL) ||
         !in_base(attribute, value, number, &number))
         return;
-    decimal_format(decimal_round(number, attribute->digits), text);
+    number = decimal_round(number, attribute->digits);
+    decimal_format(number, text);
     field = add(making, attribute_field(making, attribute->id));
     field->_decimal_case = TORG__V1__RAW_FIELD___DECIMAL_DECIMAL;
     field->decimal = text;
     options = options_of(making, field);
     options->_scale_case = TORG__V1__FIELD_OPTIONS___SCALE_SCALE;
     options->scale = attribute->digits;
+    add_listed(making, attribute, number);
 }
 
 static void add_whole(struct making *making, const struct attribute *attribute,
@@ -233,8 +254,21 @@ static void add_whole(struct making *making, const struct attribute *attribute,
         !decimal_from_integer(value->integer, &number) ||
         !in_base(attribute, value, number, &number))
         return;
-    add_integer(making, attribute_field(making, attribute->id),
-                decimal_round(number, 0).millionths / DECIMAL_ONE);
+    number = decimal_round(number, 0);
+    add_integer(making, attribute_field(making, attribute->id), number.millionths / DECIMAL_ONE);
+    add_listed(making, attribute, number);
+}
+
+static void add_year(struct making *making, const struct attribute *attribute,
+                     const Torg__V1__AttributeValue *value)
+{
+    struct decimal number;
+
+    if (value->value_case != TORG__V1__ATTRIBUTE_VALUE__VALUE_YEAR ||
+        !decimal_from_integer(value->year, &number))
+        return;
+    add_integer(making, attribute_field(making, attribute->id), value->year);
+    add_listed(making, attribute, number);
 }
 
 /* Free texts are words; where buyers choose from a list of them they are values, too. */
@@ -269,8 +303,7 @@ static void add_attribute(struct making *making, const struct attribute *attribu
             add_boolean(making, attribute_field(making, attribute->id), value->flag);
         break;
     case TORG__V1__ATTRIBUTE__TYPE__YEAR:
-        if (value->value_case == TORG__V1__ATTRIBUTE_VALUE__VALUE_YEAR)
-            add_integer(making, attribute_field(making, attribute->id), value->year);
+        add_year(making, attribute, value);
         break;
     case TORG__V1__ATTRIBUTE__TYPE__TEXT:
         add_free(making, attribute, value);
@@ -327,8 +360,22 @@ static const char *condition_word(Torg__V1__OfferContent__Condition condition)
     }
 }
 
+/* Read by search/found.c. */
+static const char *describe_photo(const Torg__V1__Photo *photo, const Torg__V1__PhotoSize *size,
+                                  struct arena *arena)
+{
+    struct buf preview = BUF_INIT(2 * PHOTO_PREVIEW_SIZE_MAX);
+    const char *text;
+
+    text_put_base64(&preview, bytes_make(photo->preview.data, photo->preview.len));
+    text = arena_printf(arena, "%s %ux%u %.*s", size->key, size->width, size->height,
+                        BYTES_ARG(buf_bytes(&preview)));
+    buf_release(&preview);
+    return text;
+}
+
 /* The first that is ready, in its smallest form: a page shows many. */
-static const char *find_photo(const Torg__V1__OfferContent *content)
+static const char *find_photo(const Torg__V1__OfferContent *content, struct arena *arena)
 {
     for (size_t i = 0; i < content->n_photos; i++) {
         const Torg__V1__Photo *photo = content->photos[i];
@@ -341,7 +388,7 @@ static const char *find_photo(const Torg__V1__OfferContent *content)
                 smallest = photo->sizes[k];
         }
         if (smallest)
-            return smallest->key;
+            return describe_photo(photo, smallest, arena);
     }
     return NULL;
 }
@@ -362,11 +409,81 @@ static void add_price(struct making *making, const Torg__V1__Price *price,
     add_keyword(making, OFFER_FIELD_CURRENCY, price->currency);
 }
 
+/* --- what offers of some categories have --- */
+
+/* How many of its periods a month has, in hundredths: 165 hours, 15 shifts. */
+static int64_t month_hundredths(Torg__V1__Salary__Period period)
+{
+    switch (period) {
+    case TORG__V1__SALARY__PERIOD__HOUR:
+        return 16500;
+    case TORG__V1__SALARY__PERIOD__SHIFT:
+        return 1500;
+    case TORG__V1__SALARY__PERIOD__WEEK:
+        return 433;
+    default:
+        return 100;
+    }
+}
+
+static int64_t in_month(int64_t amount, Torg__V1__Salary__Period period)
+{
+    if (period == TORG__V1__SALARY__PERIOD__YEAR)
+        return amount / 12;
+    return amount / 100 * month_hundredths(period) + amount % 100 * month_hundredths(period) / 100;
+}
+
+static const char *period_word(Torg__V1__Salary__Period period)
+{
+    static const char *const words[] = {
+        [TORG__V1__SALARY__PERIOD__HOUR] = "hour", [TORG__V1__SALARY__PERIOD__SHIFT] = "shift",
+        [TORG__V1__SALARY__PERIOD__WEEK] = "week", [TORG__V1__SALARY__PERIOD__MONTH] = "month",
+        [TORG__V1__SALARY__PERIOD__YEAR] = "year",
+    };
+
+    return (size_t)period < ARRAY_COUNT(words) && words[period] ? words[period] : "";
+}
+
+/* Compared as prices are: in one currency alone. An end that is not said is the other one: "from
+ * 80 000" promises no more than that. */
+static void add_salary(struct making *making, const Torg__V1__Salary *salary,
+                       const struct catalog *catalog)
+{
+    int64_t from = salary->min ? salary->min : salary->max;
+    int64_t to = salary->max ? salary->max : salary->min;
+
+    add_stored(making, OFFER_FIELD_SALARY,
+               arena_printf(making->arena, "%" PRId64 " %" PRId64 " %s %s", salary->min,
+                            salary->max, salary->currency, period_word(salary->period)));
+    add_keyword(making, OFFER_FIELD_SALARY_PERIOD, period_word(salary->period));
+    if (strcmp(salary->currency, catalog_currency(catalog)) != 0)
+        return;
+    add_integer(making, OFFER_FIELD_SALARY_FROM, in_month(from, salary->period));
+    add_integer(making, OFFER_FIELD_SALARY_TO, in_month(to, salary->period));
+}
+
+static void add_special(struct making *making, const struct category *category,
+                        const Torg__V1__OfferContent *content, const struct catalog *catalog)
+{
+    if (content->delivery && category_has_filter(category, TORG__V1__CATEGORY__FILTER__DELIVERY))
+        add_boolean(making, OFFER_FIELD_DELIVERY, true);
+    if (content->exchange && category_has_filter(category, TORG__V1__CATEGORY__FILTER__EXCHANGE))
+        add_boolean(making, OFFER_FIELD_EXCHANGE, true);
+    if (content->seller_kind &&
+        category_has_filter(category, TORG__V1__CATEGORY__FILTER__SELLER_KIND))
+        add_keyword(making, OFFER_FIELD_SELLER_KIND,
+                    content->seller_kind == TORG__V1__OFFER_CONTENT__SELLER_KIND__BUSINESS
+                        ? "business"
+                        : "private");
+    if (content->salary && category_has_filter(category, TORG__V1__CATEGORY__FILTER__SALARY))
+        add_salary(making, content->salary, catalog);
+}
+
 static void add_standard(struct making *making, const Torg__V1__Offer *offer,
                          const struct catalog *catalog)
 {
     const Torg__V1__OfferContent *content = offer->content;
-    const char *photo = find_photo(content);
+    const char *photo = find_photo(content, making->arena);
 
     add_text(making, OFFER_FIELD_TITLE, content->title, weight_title);
     add_text(making, OFFER_FIELD_DESCRIPTION, content->description, 0);
@@ -405,6 +522,15 @@ static int check_size(const struct making *making, const char *id, struct err *e
     return 0;
 }
 
+/* What the thing is counts more than what its title says besides. */
+static void say_head(struct making *making, const char *title)
+{
+    const char *head = title_head(title, making->arena);
+
+    if (*head)
+        buf_printf(&making->words, "%s; %s", head, head);
+}
+
 static int fill(struct making *making, const Torg__V1__Offer *offer, const struct catalog *catalog,
                 struct err *err)
 {
@@ -422,9 +548,11 @@ static int fill(struct making *making, const Torg__V1__Offer *offer, const struc
                        "does not have",
                        offer->id, offer->content->category, (long long)catalog_version(catalog));
     making->document->fields =
-        arena_array(making->arena, STANDARD_FIELD_COUNT + offer->content->n_attributes,
+        arena_array(making->arena, STANDARD_FIELD_COUNT + 2 * offer->content->n_attributes,
                     sizeof(making->document->fields[0]));
     add_standard(making, offer, catalog);
+    say_head(making, offer->content->title);
+    add_special(making, category, offer->content, catalog);
     add_category(making, category);
     add_attributes(making, category, offer->content);
     add_text(making, OFFER_FIELD_WORDS, arena_strdup(making->arena, buf_text(&making->words)),

@@ -92,8 +92,13 @@ static void check_id(struct feed_batch_row *row, struct arena *arena)
 static void take_problems(Torg__V1__FeedProblem *const *list, size_t count,
                           struct violations *violations)
 {
-    for (size_t i = 0; i < count && i < FEED_PROBLEM_COUNT_MAX; i++)
-        violations_add(violations, list[i]->field, "%.*s", FEED_PROBLEM_SIZE_MAX, list[i]->reason);
+    for (size_t i = 0; i < count && i < FEED_PROBLEM_COUNT_MAX; i++) {
+        size_t size = strnlen(list[i]->reason, FEED_PROBLEM_SIZE_MAX);
+
+        while (list[i]->reason[size] && ((unsigned char)list[i]->reason[size] & 0xc0) == 0x80)
+            size--;
+        violations_add(violations, list[i]->field, "%.*s", (int)size, list[i]->reason);
+    }
 }
 
 static void take_upsert(struct feed_batch_row *row, const Torg__V1__FeedUpsert *upsert,
@@ -104,6 +109,7 @@ static void take_upsert(struct feed_batch_row *row, const Torg__V1__FeedUpsert *
                        ? (Torg__V1__OfferContent *)record_copy(&upsert->content->base, arena)
                        : MESSAGE_NEW(offer_content, arena);
     row->content->external_id = (char *)protobuf_c_empty_string;
+    row->is_unavailable = upsert->unavailable;
     row->external_id =
         *upsert->external_id ? upsert->external_id : id_of_content(row->content, arena);
     row->content->external_id = arena_strdup(arena, row->external_id);
@@ -130,14 +136,24 @@ static void take_row(struct feed_batch_row *row, const Torg__V1__FeedEvent *even
     row->sent_note_count = row->notes.count;
 }
 
-/* A batch reads before it writes: a name it has already waits for the next one. */
-static bool has_name(const struct feed_batch *batch, const char *external_id)
+/* A batch reads before it writes: of rows of one name it writes the last. False: it has this very
+ * row, which waits for the next batch. */
+static bool bequeath(struct feed_batch *batch, struct feed_batch_row *row)
 {
+    struct feed_batch_row *latest = NULL;
+
     for (size_t i = 0; i < batch->count; i++) {
-        if (strcmp(batch->rows[i].external_id, external_id) == 0)
-            return true;
+        struct feed_batch_row *earlier = &batch->rows[i];
+
+        if (strcmp(earlier->external_id, row->external_id) != 0)
+            continue;
+        if (earlier->number == row->number)
+            return false;
+        latest = earlier;
     }
-    return false;
+    if (latest)
+        latest->heir = row;
+    return true;
 }
 
 /* Fills the batch from events; how many it took. */
@@ -150,7 +166,7 @@ static size_t fill(struct feed_batch *batch, Torg__V1__FeedEvent *const *events,
         struct feed_batch_row *row = &batch->rows[batch->count];
 
         take_row(row, events[i], batch->arena);
-        if (has_name(batch, row->external_id))
+        if (!bequeath(batch, row))
             break;
         batch->count++;
         size += protobuf_c_message_get_packed_size(&events[i]->base);

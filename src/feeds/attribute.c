@@ -16,8 +16,9 @@
 
 enum { YEAR_MAX = 9999 };
 
-void feed_attributes_init(struct feed_attributes *attributes)
+void feed_attributes_init(struct feed_attributes *attributes, char decimal)
 {
+    attributes->decimal = decimal;
     feed_memo_init(&attributes->names);
     feed_memo_init(&attributes->options);
     attributes->scratch = arena_new();
@@ -89,32 +90,15 @@ static const struct attribute *find_also(const struct category *category, const 
     return found;
 }
 
-const struct attribute *feed_attribute_find(struct feed_attributes *attributes,
-                                            const struct category *category, struct bytes name)
-{
-    const struct attribute *attribute;
-    const void *known;
-    const char *folded;
-
-    if (feed_memo_find(&attributes->names, category, name, &known))
-        return known;
-    arena_reset(attributes->scratch);
-    folded = words_fold(name, attributes->scratch);
-    attribute = find_named(category, folded, attributes->scratch);
-    if (!attribute)
-        attribute = find_also(category, folded, attributes->scratch);
-    feed_memo_add(&attributes->names, category, name, attribute);
-    return attribute;
-}
-
-/* --- numbers --- */
-
 static const struct attribute_unit *find_unit(const struct attribute *attribute, struct bytes text,
                                               struct arena *arena)
 {
     const char *folded = words_fold_name(text, arena);
-    size_t size = strlen(folded);
+    size_t size;
 
+    if (strcmp(folded, "\"") == 0 || strcmp(folded, "''") == 0 || strcmp(folded, "дюймов") == 0)
+        folded = "in"; /* as people write inches */
+    size = strlen(folded);
     if (size && folded[size - 1] == '.') /* "кг." */
         size--;
     for (size_t i = 0; i < attribute->unit_count; i++) {
@@ -131,6 +115,58 @@ static const struct attribute_unit *find_unit(const struct attribute *attribute,
     }
     return NULL;
 }
+
+/* "Ширина (мм)", "Ширина, мм", "Ширина [мм]": the unit, and the name before it. */
+static bool split_unit(struct bytes name, struct bytes *bare, struct bytes *unit)
+{
+    char last = name.size ? (char)name.data[name.size - 1] : 0;
+    char sign = last == ')' ? '(' : last == ']' ? '[' : ',';
+    const uint8_t *mark = name.size ? memrchr(name.data, sign, name.size) : NULL;
+    size_t at = mark ? (size_t)(mark - name.data) : 0;
+
+    if (!at)
+        return false;
+    *bare = feed_trim(bytes_make(name.data, at));
+    *unit = feed_trim(bytes_make(mark + 1, name.size - at - 1 - (sign != ',')));
+    return bare->size && unit->size;
+}
+
+static const struct attribute *find(const struct category *category, struct bytes name,
+                                    struct arena *arena)
+{
+    const char *folded = words_fold(name, arena);
+    const struct attribute *attribute = find_named(category, folded, arena);
+
+    return attribute ? attribute : find_also(category, folded, arena);
+}
+
+const struct attribute *feed_attribute_find(struct feed_attributes *attributes,
+                                            const struct category *category, struct bytes name,
+                                            struct bytes *unit)
+{
+    const struct attribute *attribute;
+    struct bytes bare;
+    bool has_unit = split_unit(name, &bare, unit);
+    const void *known;
+
+    arena_reset(attributes->scratch);
+    if (feed_memo_find(&attributes->names, category, name, &known)) {
+        attribute = known;
+    } else {
+        attribute = find(category, name, attributes->scratch);
+        if (!attribute && has_unit) {
+            attribute = find(category, bare, attributes->scratch);
+            if (attribute && !find_unit(attribute, *unit, attributes->scratch))
+                attribute = NULL; /* "Вес (в упаковке)" is another thing */
+        }
+        feed_memo_add(&attributes->names, category, name, attribute);
+    }
+    if (!attribute || !has_unit || !find_unit(attribute, *unit, attributes->scratch))
+        *unit = BYTES_EMPTY;
+    return attribute;
+}
+
+/* --- numbers --- */
 
 /* Words of counting that say nothing else, behind the number of an attribute without units. */
 static bool is_counting_word(const struct attribute *attribute, const char *folded)
@@ -216,9 +252,9 @@ static size_t minus_size(struct bytes text)
 
 /* The whole of "1 200,50 кг", or what is wrong with it. digits: behind the point. */
 static const char *read_decimal(const struct attribute *attribute,
-                                const struct feed_attribute *given, struct arena *arena,
-                                const struct attribute_unit **unit, struct decimal *decimal,
-                                unsigned *digits)
+                                const struct feed_attribute *given, char decimal_sign,
+                                struct arena *arena, const struct attribute_unit **unit,
+                                struct decimal *decimal, unsigned *digits)
 {
     size_t minus = minus_size(given->value);
     struct bytes text = bytes_skip(given->value, minus);
@@ -232,8 +268,8 @@ static const char *read_decimal(const struct attribute *attribute,
     reason = read_unit(attribute, given, feed_trim(bytes_skip(text, size)), arena, unit);
     if (reason)
         return reason;
-    reason =
-        feed_parse_number(bytes_make(text.data, size), has_thousandths(attribute, *unit), &number);
+    reason = feed_parse_number(bytes_make(text.data, size), has_thousandths(attribute, *unit),
+                               decimal_sign, &number);
     if (!reason && number.digits > DECIMAL_DIGITS)
         reason = "has more than 6 digits behind the point";
     value = reason ? 0 : (int64_t)number.mantissa; /* of 15 digits at most */
@@ -249,14 +285,15 @@ static const char *read_decimal(const struct attribute *attribute,
 }
 
 static const char *read_number(const struct attribute *attribute,
-                               const struct feed_attribute *given, struct arena *arena,
-                               Torg__V1__AttributeValue *value)
+                               const struct feed_attribute *given, char decimal_sign,
+                               struct arena *arena, Torg__V1__AttributeValue *value)
 {
     const struct attribute_unit *unit = NULL;
     struct decimal decimal = {0};
     int64_t integer;
     unsigned digits = 0;
-    const char *reason = read_decimal(attribute, given, arena, &unit, &decimal, &digits);
+    const char *reason =
+        read_decimal(attribute, given, decimal_sign, arena, &unit, &decimal, &digits);
 
     if (reason)
         return reason;
@@ -302,20 +339,35 @@ static bool is_option_path(const struct attribute_option *option, const char *fo
     return false;
 }
 
+/* Signs and all: "A+++" is not "A+". */
+static bool is_written_so(const struct attribute_option *option, const char *written,
+                          struct arena *arena)
+{
+    for (int language = 0; language < LANGUAGE_COUNT; language++) {
+        if (strcmp(words_fold_name(bytes_of(option->name.in[language]), arena), written) == 0)
+            return true;
+    }
+    return false;
+}
+
 static const struct attribute_option *find_option(struct feed_attributes *attributes,
                                                   const struct attribute *attribute,
                                                   struct bytes text)
 {
     const struct attribute_option *found = NULL;
     const struct attribute_option *by_name = NULL;
+    const struct attribute_option *as_written = NULL;
     bool several = false;
+    unsigned written_count = 0;
     const char *folded;
+    const char *written;
     const void *known;
 
     if (feed_memo_find(&attributes->options, attribute, text, &known))
         return known;
     arena_reset(attributes->scratch);
     folded = words_fold(text, attributes->scratch);
+    written = words_fold_name(text, attributes->scratch);
     for (size_t i = 0; !found && *folded && i < attribute->option_count; i++) {
         const struct attribute_option *option = attribute->options[i];
 
@@ -325,10 +377,14 @@ static const struct attribute_option *find_option(struct feed_attributes *attrib
         } else if (text_is_named(&option->name, folded, attributes->scratch)) {
             several = by_name != NULL; /* the same name below two parents says nothing */
             by_name = option;
+            if (is_written_so(option, written, attributes->scratch)) {
+                as_written = option;
+                written_count++;
+            }
         }
     }
-    if (!found && !several)
-        found = by_name;
+    if (!found)
+        found = written_count == 1 ? as_written : several ? NULL : by_name;
     feed_memo_add(&attributes->options, attribute, text, found);
     return found;
 }
@@ -384,6 +440,22 @@ static const char *read_options(struct feed_attributes *attributes,
     return arena_printf(arena, "it has no option \"%.*s\"", BYTES_ARG(feed_shown(text)));
 }
 
+/* "18" in "В" may be the option "18 В". */
+static const char *read_option_with_unit(struct feed_attributes *attributes,
+                                         const struct attribute *attribute,
+                                         const struct feed_attribute *given, struct arena *arena,
+                                         Torg__V1__AttributeValue *value)
+{
+    if (given->unit.size) {
+        const char *whole =
+            arena_printf(arena, "%.*s %.*s", BYTES_ARG(given->value), BYTES_ARG(given->unit));
+
+        if (find_option(attributes, attribute, bytes_of(whole)))
+            return read_options(attributes, attribute, bytes_of(whole), arena, value);
+    }
+    return read_options(attributes, attribute, given->value, arena, value);
+}
+
 const char *feed_attribute_read(struct feed_attributes *attributes,
                                 const struct attribute *attribute,
                                 const struct feed_attribute *given, struct arena *arena,
@@ -396,9 +468,9 @@ const char *feed_attribute_read(struct feed_attributes *attributes,
     case TYPE(OPTION):
         if (value->n_options)
             return "it is there twice";
-        return read_options(attributes, attribute, given->value, arena, value);
+        return read_option_with_unit(attributes, attribute, given, arena, value);
     case TYPE(OPTIONS):
-        return read_options(attributes, attribute, given->value, arena, value);
+        return read_option_with_unit(attributes, attribute, given, arena, value);
     default:
         break;
     }
@@ -413,7 +485,7 @@ const char *feed_attribute_read(struct feed_attributes *attributes,
         return NULL;
     }
     if (attribute->type != TYPE(TEXT))
-        return read_number(attribute, given, arena, value);
+        return read_number(attribute, given, attributes->decimal, arena, value);
     value->value_case = VALUE(TEXT);
     value->text = given->unit.size ? arena_printf(arena, "%.*s %.*s", BYTES_ARG(given->value),
                                                   BYTES_ARG(given->unit))

@@ -20,14 +20,17 @@ struct feed_attributes {
     struct feed_memo names;   /* attributes, by category */
     struct feed_memo options; /* options, by attribute */
     struct arena *scratch;    /* owned: of one lookup */
+    char decimal;             /* before fractions; 0: not told */
 };
 
-void feed_attributes_init(struct feed_attributes *attributes);
+void feed_attributes_init(struct feed_attributes *attributes, char decimal);
 void feed_attributes_release(struct feed_attributes *attributes);
 
-/* NULL: the category has none of that name. */
+/* NULL: the category has none of that name. *unit: what the name tells of it, as in "Width (mm)",
+ * "Width, mm" and "Width [mm]", a part of the name; empty: nothing. */
 const struct attribute *feed_attribute_find(struct feed_attributes *attributes,
-                                            const struct category *category, struct bytes name);
+                                            const struct category *category, struct bytes name,
+                                            struct bytes *unit);
 
 /*
  * Fills value (initialised, or filled before by the same attribute, which some types add to), whose

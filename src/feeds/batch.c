@@ -9,6 +9,7 @@
 #include "base/object.h"
 #include "offers/bounds.h"
 #include "offers/offer_record.h"
+#include "offers/photo_use.h"
 
 /* --- reading --- */
 
@@ -22,7 +23,9 @@ static int see_opinion(struct store_tx *tx, struct feed_batch *batch, struct fee
     row->opinion = (struct opinion_seen){0};
     if (!before || before->status != TORG__V1__OFFER__STATUS__DELETED)
         return 0;
-    rc = opinion_see(tx, row->item.offer_id, batch->arena, &row->opinion, err);
+    rc = photo_use_find_swept(tx, before->content, err);
+    if (!rc)
+        rc = opinion_see(tx, row->item.offer_id, batch->arena, &row->opinion, err);
     if (rc)
         return rc;
     /* An unban shows it as one that is published: it has not been seen since it was deleted. */
@@ -55,6 +58,8 @@ static int read_row(struct store_tx *tx, struct feed_batch *batch, struct feed_b
     int rc = find_kept(tx, batch, row, err);
 
     row->before = NULL;
+    if (row->heir)
+        return rc; /* what was there is read once a name */
     if (!rc)
         rc = external_item_find(tx, seller, row->external_id, batch->arena, &row->item, err);
     if (!rc && row->item.offer_id)
@@ -231,9 +236,9 @@ static int try_batch(struct feed_batch *batch, struct err *err)
 
     batch->outrun = false;
     rc = store_read(batch->offers->store, read_batch, batch, err);
-    for (size_t i = 0; i < batch->count && !rc; i++) {
-        rc = feed_row_decide(batch, &batch->rows[i], err);
-        settled = settled && batch->rows[i].is_settled;
+    for (size_t i = batch->count; i > 0 && !rc; i--) {
+        rc = feed_row_decide(batch, &batch->rows[i - 1], err);
+        settled = settled && batch->rows[i - 1].is_settled;
     }
     if (!rc && !settled)
         rc = store_write(batch->offers->store, write_batch, batch, err);

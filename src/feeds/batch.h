@@ -30,10 +30,12 @@ struct feed_batch_row {
     const char *external_id;
     uint64_t event_hash;
     Torg__V1__OfferContent *content; /* of an upsert that is not refused by its sender */
+    bool is_unavailable;             /* an upsert of what cannot be had now */
     struct violations problems;      /* with any of these the row is refused */
     struct violations notes;
     size_t sent_problem_count; /* of the sender: those of a try come after them */
     size_t sent_note_count;
+    struct feed_batch_row *heir; /* the next row of the same name, which counts instead */
 
     /* What was there. */
     struct feed_record kept;
@@ -42,9 +44,10 @@ struct feed_batch_row {
     struct opinion_seen opinion; /* on a deleted one */
 
     /* What becomes of it. */
-    bool is_settled; /* applied before: nothing to do */
-    bool touches;    /* the item is written, with or without its offer */
-    bool saves;      /* the offer is */
+    struct feed_batch_row *counts; /* of the name, from here on; NULL: none could be used */
+    bool is_settled;               /* applied before: nothing to do */
+    bool touches;                  /* the item is written, with or without its offer */
+    bool saves;                    /* the offer is */
     struct external_item item_after;
     struct feed_record record;
     struct offer_save save;
@@ -65,11 +68,13 @@ struct feed_batch {
     bool outrun;
 };
 
-/* Applies the rows; no two of them have the same external id. ERR_PRECONDITION: the task is in
- * another state, or a later one has ended. */
+/* Applies the rows. Of those with the same external id the last that is not refused counts: the
+ * others are told of it. ERR_PRECONDITION: the task is in another state, or a later one has ended.
+ */
 int feed_batch_run(struct feed_batch *batch, struct err *err);
 
-/* What becomes of a row by what was there; fails only when nobody could tell (no catalogue). */
+/* What becomes of a row by what was there, after those behind it; fails only when nobody could tell
+ * (no catalogue). */
 int feed_row_decide(struct feed_batch *batch, struct feed_batch_row *row, struct err *err);
 
 /* What a seller would take for a change: what he says, and the status; not the states of photos. */

@@ -10,10 +10,12 @@
 #include "feeds/html.h"
 #include "feeds/value.h"
 
-void feed_builder_init(struct feed_builder *builder, const char currency[4])
+void feed_builder_init(struct feed_builder *builder, const char currency[4], char decimal)
 {
-    *builder = (struct feed_builder){
-        .magic = FEED_BUILDER_MAGIC, .arena = arena_new(), .text = BUF_INIT(FEED_TEXT_SIZE_MAX)};
+    *builder = (struct feed_builder){.magic = FEED_BUILDER_MAGIC,
+                                     .arena = arena_new(),
+                                     .decimal = decimal,
+                                     .text = BUF_INIT(FEED_TEXT_SIZE_MAX)};
     memcpy(builder->default_currency, currency, 4);
 }
 
@@ -40,6 +42,7 @@ void feed_builder_begin(struct feed_builder *builder, uint64_t number, uint64_t 
         .phones = builder->phones,
         .attributes = builder->attributes,
         .available = true,
+        .decimal = builder->decimal,
         .problems = violations_in(builder->arena),
         .notes = violations_in(builder->arena),
     };
@@ -49,6 +52,44 @@ struct violations *feed_builder_problems(struct feed_builder *builder)
 {
     object_check(builder, FEED_BUILDER_MAGIC);
     return &builder->row.problems;
+}
+
+static struct bytes attribute_value(const struct feed_row *row, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < row->attribute_count; i++) {
+        if (bytes_equal_text(row->attributes[i].name, name))
+            return row->attributes[i].value;
+    }
+    return BYTES_EMPTY;
+}
+
+bool feed_builder_has(const struct feed_builder *builder, enum feed_field field)
+{
+    object_check(builder, FEED_BUILDER_MAGIC);
+    return field < FEED_FIELD_SINGLE_COUNT && builder->single[field].size;
+}
+
+struct bytes feed_builder_attribute_value(const struct feed_builder *builder, const char *name)
+{
+    object_check(builder, FEED_BUILDER_MAGIC);
+    return attribute_value(&builder->row, name);
+}
+
+void feed_builder_replace(struct feed_builder *builder, enum feed_field field, struct bytes text)
+{
+    object_check(builder, FEED_BUILDER_MAGIC);
+    assert(field < FEED_FIELD_SINGLE_COUNT);
+    if (text.size <= FEED_VALUE_SIZE_MAX)
+        builder->single[field] = arena_copy(builder->arena, text);
+}
+
+void feed_builder_default_decimal(struct feed_builder *builder, char decimal)
+{
+    object_check(builder, FEED_BUILDER_MAGIC);
+    if (!builder->decimal)
+        builder->decimal = builder->row.decimal = decimal;
 }
 
 void feed_builder_minor_price(struct feed_builder *builder)
@@ -165,6 +206,19 @@ static bool fits(struct feed_builder *builder, const char *field, struct bytes t
     return false;
 }
 
+/* What is wrong with a field that nothing is made of refuses no row. */
+static struct violations *faults_of(struct feed_builder *builder, enum feed_field field)
+{
+    switch (field) {
+    case FEED_FIELD_URL:
+    case FEED_FIELD_OLD_PRICE:
+    case FEED_FIELD_AVAILABLE:
+        return &builder->row.notes;
+    default:
+        return &builder->row.problems;
+    }
+}
+
 void feed_builder_put(struct feed_builder *builder, enum feed_field field, struct bytes text)
 {
     object_check(builder, FEED_BUILDER_MAGIC);
@@ -177,7 +231,8 @@ void feed_builder_put(struct feed_builder *builder, enum feed_field field, struc
     } else if (field == FEED_FIELD_PHONES) {
         put_phones(builder, text);
     } else if (builder->single[field].size) {
-        violations_add(&builder->row.problems, feed_field_name(field), "is given twice");
+        if (!bytes_equal(builder->single[field], text))
+            violations_add(faults_of(builder, field), feed_field_name(field), "is given twice");
     } else if (fits(builder, feed_field_name(field), text,
                     field == FEED_FIELD_DESCRIPTION ? FEED_FIELD_SIZE_MAX : FEED_VALUE_SIZE_MAX)) {
         builder->single[field] = arena_copy(builder->arena, text);
@@ -227,17 +282,6 @@ void feed_builder_named(struct feed_builder *builder, struct bytes name, struct 
         feed_builder_put(builder, field, value);
 }
 
-static struct bytes attribute_value(const struct feed_row *row, const char *name)
-{
-    size_t i;
-
-    for (i = 0; i < row->attribute_count; i++) {
-        if (bytes_equal_text(row->attributes[i].name, name))
-            return row->attributes[i].value;
-    }
-    return BYTES_EMPTY;
-}
-
 /* YML's vendor.model offers have no name but its parts. */
 static struct bytes title_of_parts(struct feed_builder *builder)
 {
@@ -275,6 +319,8 @@ static void finish_texts(struct feed_builder *builder)
         row->description = arena_copy(builder->arena, feed_trim(buf_bytes(&builder->text)));
     row->category_id = plain_line(builder, single[FEED_FIELD_CATEGORY_ID]);
     row->category = plain_line(builder, single[FEED_FIELD_CATEGORY]);
+    if (!row->category.size && !row->category_id.size) /* Google's own tree: better than nothing */
+        row->category = attribute_value(row, "googleProductCategory");
     row->address = plain_line(builder, single[FEED_FIELD_ADDRESS]);
     row->contact_name = plain_line(builder, single[FEED_FIELD_CONTACT_NAME]);
     row->email = plain_line(builder, single[FEED_FIELD_EMAIL]);
@@ -284,6 +330,28 @@ static void finish_texts(struct feed_builder *builder)
                        BYTES_ARG(feed_shown(row->url)));
         row->url = BYTES_EMPTY;
     }
+}
+
+/* What has more digits than coins is rounded, and told. */
+static const char *minor_price(struct feed_builder *builder, enum feed_field field,
+                               struct feed_number number, int64_t *amount)
+{
+    const char *currency = builder->row.currency;
+    struct feed_number rounded = number;
+    const char *reason;
+
+    if (builder->minor_price) {
+        *amount = (int64_t)number.mantissa;
+        return number.digits ? "has a fraction of the smallest unit" : NULL;
+    }
+    feed_number_round(&rounded, feed_currency_digits(currency));
+    reason = feed_price_minor(rounded, currency, amount);
+    if (!reason && rounded.digits != number.digits)
+        violations_add(&builder->row.notes, feed_field_name(field),
+                       "\"%.*s\" is rounded: %s has %u digits behind the point",
+                       BYTES_ARG(feed_shown(builder->single[field])), currency,
+                       feed_currency_digits(currency));
+    return reason;
 }
 
 /* True when there is a price of this field, in *amount. Both prices share the currency. */
@@ -297,7 +365,7 @@ static bool finish_price(struct feed_builder *builder, enum feed_field field, in
 
     if (text.size == 0)
         return false;
-    reason = feed_parse_price(text, &number, currency);
+    reason = feed_parse_price(text, builder->decimal, &number, currency);
     if (!reason && currency[0]) {
         if (row->currency[0] && strcmp(row->currency, currency) != 0)
             reason = "has another currency than the row says elsewhere";
@@ -306,14 +374,10 @@ static bool finish_price(struct feed_builder *builder, enum feed_field field, in
     }
     if (!reason && !row->currency[0])
         memcpy(row->currency, builder->default_currency, 4);
-    if (!reason && builder->minor_price) {
-        *amount = (int64_t)number.mantissa;
-        reason = number.digits ? "has a fraction of the smallest unit" : NULL;
-    } else if (!reason) {
-        reason = feed_price_minor(number, row->currency, amount);
-    }
+    if (!reason)
+        reason = minor_price(builder, field, number, amount);
     if (reason)
-        violations_add(&row->problems, feed_field_name(field), "\"%.*s\" %s",
+        violations_add(faults_of(builder, field), feed_field_name(field), "\"%.*s\" %s",
                        BYTES_ARG(feed_shown(text)), reason);
     return !reason;
 }
@@ -325,12 +389,23 @@ static void finish_prices(struct feed_builder *builder)
     int64_t amount = 0;
 
     if (currency.size && !feed_parse_currency(currency, row->currency))
-        violations_add(&row->problems, "currency", "\"%.*s\" is not a currency; write RUB",
+        violations_add(builder->single[FEED_FIELD_PRICE].size ? &row->problems : &row->notes,
+                       "currency", "\"%.*s\" is not a currency; write RUB",
                        BYTES_ARG(feed_shown(currency)));
     row->has_price = finish_price(builder, FEED_FIELD_PRICE, &amount);
     row->price = row->has_price ? amount : 0;
-    row->has_old_price = finish_price(builder, FEED_FIELD_OLD_PRICE, &amount);
-    row->old_price = row->has_old_price ? amount : 0;
+    if (finish_price(builder, FEED_FIELD_SALE_PRICE, &amount)) {
+        row->has_old_price = row->has_price;
+        row->old_price = row->price;
+        row->has_price = true;
+        row->price = amount;
+    }
+    if (row->has_price && !row->price)
+        violations_add(&row->notes, "price", "is 0: buyers are told that it is free");
+    if (finish_price(builder, FEED_FIELD_OLD_PRICE, &amount)) {
+        row->has_old_price = true;
+        row->old_price = amount;
+    }
     if (!row->has_price && !row->has_old_price)
         row->currency[0] = 0;
 }
@@ -367,7 +442,7 @@ static void finish_words(struct feed_builder *builder)
                        BYTES_ARG(feed_shown(single[FEED_FIELD_CONDITION])));
     if (single[FEED_FIELD_AVAILABLE].size &&
         !feed_parse_flag(single[FEED_FIELD_AVAILABLE], &row->available))
-        violations_add(&row->problems, "available", "\"%.*s\" is not true or false",
+        violations_add(&row->notes, "available", "\"%.*s\" is not true or false",
                        BYTES_ARG(feed_shown(single[FEED_FIELD_AVAILABLE])));
     if (single[FEED_FIELD_DELETED].size &&
         !feed_parse_flag(single[FEED_FIELD_DELETED], &row->deleted))

@@ -22,6 +22,7 @@ struct feed_builder {
     uint32_t magic;
     struct arena *arena;      /* owned */
     char default_currency[4]; /* of a price without one */
+    char decimal;             /* before fractions; 0: not told */
     struct buf text;
     struct bytes single[FEED_FIELD_SINGLE_COUNT]; /* raw, trimmed */
     bool minor_price;                             /* price is in the smallest unit already */
@@ -31,7 +32,7 @@ struct feed_builder {
     struct feed_attribute attributes[FEED_ATTRIBUTE_COUNT_MAX];
 };
 
-void feed_builder_init(struct feed_builder *builder, const char currency[4]);
+void feed_builder_init(struct feed_builder *builder, const char currency[4], char decimal);
 void feed_builder_release(struct feed_builder *builder);
 
 void feed_builder_begin(struct feed_builder *builder, uint64_t number, uint64_t line);
@@ -41,6 +42,14 @@ void feed_builder_attribute(struct feed_builder *builder, struct bytes name, str
                             struct bytes unit);
 /* A value under the name that the file has for it. */
 void feed_builder_named(struct feed_builder *builder, struct bytes name, struct bytes value);
+/* Of a field that a row has once. */
+bool feed_builder_has(const struct feed_builder *builder, enum feed_field field);
+/* Of an attribute that was put already; empty: there is none. */
+struct bytes feed_builder_attribute_value(const struct feed_builder *builder, const char *name);
+/* Another text for what was put already; one that does not fit changes nothing. */
+void feed_builder_replace(struct feed_builder *builder, enum feed_field field, struct bytes text);
+/* Before fractions, where nobody has told: what the format says. */
+void feed_builder_default_decimal(struct feed_builder *builder, char decimal);
 void feed_builder_minor_price(struct feed_builder *builder);
 struct violations *feed_builder_problems(struct feed_builder *builder);
 /* The builder's until the next begin. */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/memory.h"
 #include "base/object.h"
-#include "base/text.h"
 #include "catalog/bounds.h"
 #include "catalog/words.h"
 #include "feeds/bounds.h"
@@ -20,12 +20,6 @@ struct name {
     const struct category *category;
 };
 
-/* A line of the map. */
-struct rule {
-    const char *from; /* folded */
-    const struct category *to;
-};
-
 enum { FEED_CATEGORY_MAP_MAGIC = OBJECT_MAGIC('f', 'c', 'a', 't') };
 
 struct feed_category_map {
@@ -35,9 +29,9 @@ struct feed_category_map {
     struct arena *scratch;         /* of one search; owned */
     struct name *names;            /* sorted by text */
     size_t name_count;
-    struct rule *rules; /* sorted by from */
-    size_t rule_count;
-    struct feed_memo found;   /* categories, by id, a zero byte and path */
+    struct feed_placement *plain; /* of each category, by its number: no attributes set */
+    struct feed_rules rules;
+    struct feed_memo found;   /* placements, by id, a zero byte and path */
     struct feed_memo refused; /* reasons, likewise; they are in arena */
     size_t refused_count;
 };
@@ -47,18 +41,15 @@ static int compare_names(const void *a, const void *b)
     return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
 }
 
-static int compare_rules(const void *a, const void *b)
-{
-    return strcmp(((const struct rule *)a)->from, ((const struct rule *)b)->from);
-}
-
 static void collect_names(struct feed_category_map *map)
 {
     size_t count;
     const struct category *const *categories = catalog_categories(map->catalog, &count);
 
     map->names = arena_array(map->arena, count * LANGUAGE_COUNT + 1, sizeof(*map->names));
+    map->plain = arena_array(map->arena, count + 1, sizeof(*map->plain));
     for (size_t i = 0; i < count; i++) {
+        map->plain[i] = (struct feed_placement){.category = categories[i]};
         for (int language = 0; language < LANGUAGE_COUNT; language++) {
             const char *text = words_fold(bytes_of(categories[i]->name.in[language]), map->arena);
 
@@ -70,76 +61,22 @@ static void collect_names(struct feed_category_map *map)
     qsort(map->names, map->name_count, sizeof(*map->names), compare_names);
 }
 
-/* --- the map --- */
-
-static int add_rule(struct feed_category_map *map, struct bytes line, size_t number,
-                    struct err *err)
+static int take_default(struct feed_category_map *map, const char *id, struct err *err)
 {
-    const uint8_t *mark = NULL;
-    struct bytes from;
-    char *to;
-    struct rule *rule = &map->rules[map->rule_count];
+    const struct category *category = id ? category_find(map->catalog, id) : NULL;
 
-    for (size_t i = line.size; i > 0 && !mark; i--) { /* an id has neither; a name may */
-        if (strchr(",;\t", line.data[i - 1]))
-            mark = &line.data[i - 1];
-    }
-    if (!mark)
-        return err_set(err, ERR_INVALID,
-                       "line %zu: expected two columns, what the feed says and a category's id",
-                       number);
-    from = feed_trim(bytes_make(line.data, (size_t)(mark - line.data)));
-    if (from.size >= 2 && from.data[0] == '"' && from.data[from.size - 1] == '"')
-        from = bytes_make(from.data + 1, from.size - 2);
-    to = arena_text(map->arena, feed_trim(bytes_skip(line, (size_t)(mark + 1 - line.data))));
-    rule->from = words_fold(from, map->arena);
-    rule->to = category_find(map->catalog, to);
-    if (number == 1 && *to && !rule->to)
-        return 0; /* the names of the columns */
-    if (*to && !rule->to)
-        return err_set(err, ERR_INVALID, "line %zu: the catalogue has no category \"%.64s\"",
-                       number, to);
-    map->rule_count++;
+    if (id && !category)
+        return err_set(err, ERR_INVALID, "the catalogue has no category \"%.64s\"", id);
+    if (category)
+        map->rules.otherwise = &map->plain[category->number];
     return 0;
 }
 
-static int read_rules(struct feed_category_map *map, struct bytes content, struct err *err)
-{
-    size_t line_count = 1;
-    size_t number = 0;
-    size_t filled_count = 0;
-    int rc = 0;
-
-    if (bytes_begin(content, bytes_of("\xef\xbb\xbf")))
-        content = bytes_skip(content, 3);
-    for (size_t i = 0; i < content.size; i++)
-        line_count += content.data[i] == '\n';
-    map->rules = arena_array(map->arena, line_count, sizeof(*map->rules));
-    while (!rc && content.size) {
-        const uint8_t *end = memchr(content.data, '\n', content.size);
-        size_t size = end ? (size_t)(end - content.data) : content.size;
-        struct bytes line = feed_trim(bytes_make(content.data, size));
-
-        number++;
-        filled_count += line.size > 0;
-        if (line.size)
-            rc = add_rule(map, line, number, err);
-        content = bytes_skip(content, end ? size + 1 : size);
-    }
-    /* One line alone was meant as a rule: taken for the names of columns it would say nothing. */
-    if (!rc && filled_count == 1 && !map->rule_count)
-        rc = err_set(err, ERR_INVALID,
-                     "its only line names no category of the catalogue: expected two columns, what "
-                     "the feed says and a category's id");
-    qsort(map->rules, map->rule_count, sizeof(*map->rules), compare_rules);
-    return rc;
-}
-
 int feed_category_map_new(const struct catalog *catalog, struct bytes content,
-                          struct feed_category_map **made, struct err *err)
+                          const char *otherwise, struct feed_category_map **made, struct err *err)
 {
     struct feed_category_map *map = mem_zero(sizeof(*map));
-    int rc = 0;
+    int rc;
 
     object_begin(map, FEED_CATEGORY_MAP_MAGIC);
     *made = NULL;
@@ -149,10 +86,9 @@ int feed_category_map_new(const struct catalog *catalog, struct bytes content,
     feed_memo_init(&map->found);
     feed_memo_init(&map->refused);
     collect_names(map);
-    if (content.size && !text_is_utf8(content))
-        rc = err_set(err, ERR_INVALID, "it is not UTF-8");
+    rc = feed_rules_read(content, catalog, map->arena, &map->rules, err);
     if (!rc)
-        rc = read_rules(map, content, err);
+        rc = take_default(map, otherwise, err);
     if (rc)
         feed_category_map_free(map);
     else
@@ -197,15 +133,6 @@ static void split(struct bytes text, struct arena *arena, struct path *path)
             path->parts[path->count++] = part;
         text = bytes_skip(text, size < text.size ? size + 1 : size);
     }
-}
-
-static const struct rule *find_rule(const struct feed_category_map *map, struct bytes text)
-{
-    const struct rule key = {.from = words_fold(text, map->scratch)};
-
-    if (!*key.from || !map->rule_count)
-        return NULL;
-    return bsearch(&key, map->rules, map->rule_count, sizeof(key), compare_rules);
 }
 
 static bool is_named(const struct category *category, const char *folded, struct arena *arena)
@@ -278,7 +205,6 @@ static const struct category *find_by_name(const struct feed_category_map *map,
     }
     if (best && !other)
         return best;
-    said = feed_shown(said);
     if (best)
         *reason =
             arena_printf(map->scratch, "\"%.*s\" may be %s or %s; say which in a --categories file",
@@ -291,30 +217,42 @@ static const struct category *find_by_name(const struct feed_category_map *map,
     return NULL;
 }
 
-static const struct category *search(struct feed_category_map *map, struct bytes id,
-                                     struct bytes said, const char **reason)
+/* As the file of --categories says: of the id, the whole path, the last name, what is above. */
+static const struct feed_rule *find_rule(struct feed_category_map *map, struct bytes id,
+                                         struct bytes said, const struct path *path)
 {
-    struct path path;
-    const struct rule *rule = find_rule(map, id);
-    const struct category *category = NULL;
-    struct path whole = {.count = 1};
+    const struct feed_rule *rule = feed_rules_find(&map->rules, id, map->scratch);
+    struct buf above = BUF_INIT(FEED_VALUE_SIZE_MAX);
 
-    split(said, map->scratch, &path);
     if (!rule)
-        rule = find_rule(map, said);
-    if (!rule && path.count)
-        rule = find_rule(map, bytes_of(path.parts[path.count - 1]));
-    if (rule && !rule->to)
-        *reason = "the --categories file gives its category none of ours";
-    if (rule)
-        return rule->to;
+        rule = feed_rules_find(&map->rules, said, map->scratch);
+    if (!rule && path->count)
+        rule = feed_rules_find(&map->rules, bytes_of(path->parts[path->count - 1]), map->scratch);
+    for (size_t count = path->count; !rule && map->rules.count && count-- > 1;) {
+        buf_reset(&above);
+        for (size_t i = 0; i < count; i++)
+            buf_printf(&above, "%s ", path->parts[i]);
+        rule = feed_rules_find(&map->rules, buf_bytes(&above), map->scratch);
+    }
+    buf_release(&above);
+    return rule;
+}
+
+/* By the catalogue alone. */
+static const struct category *find_in_catalog(struct feed_category_map *map, struct bytes id,
+                                              struct bytes said, const struct path *path,
+                                              const char **reason)
+{
+    struct path whole = {.count = 1};
+    const struct category *category = NULL;
+
     if (id.size)
         category = category_find(map->catalog, arena_text(map->scratch, id));
     if (!category && said.size)
         category = category_find(map->catalog, arena_text(map->scratch, said));
     if (category)
         return category;
-    if (!path.count) {
+    if (!path->count) {
         *reason = id.size ? arena_printf(map->scratch,
                                          "the feed has no name for its category \"%.*s\", and the "
                                          "catalogue no such id; say which it is in a --categories "
@@ -324,14 +262,31 @@ static const struct category *search(struct feed_category_map *map, struct bytes
         return NULL;
     }
     whole.parts[0] = words_fold(said, map->scratch); /* "Ремонт / стройка" may be one name */
-    category = path.count > 1 ? find_by_name(map, &whole, said, reason) : NULL;
-    return category ? category : find_by_name(map, &path, said, reason);
+    category = path->count > 1 ? find_by_name(map, &whole, said, reason) : NULL;
+    return category ? category : find_by_name(map, path, said, reason);
 }
 
-const struct category *feed_category_find(struct feed_category_map *map, struct bytes id,
-                                          struct bytes path, const char **reason)
+static const struct feed_placement *search(struct feed_category_map *map, struct bytes id,
+                                           struct bytes said, const char **reason)
 {
+    struct path path;
+    const struct feed_rule *rule;
     const struct category *category;
+
+    split(said, map->scratch, &path);
+    rule = find_rule(map, id, said, &path);
+    if (rule && !rule->to.category)
+        *reason = "the --categories file gives its category none of ours";
+    if (rule)
+        return rule->to.category ? &rule->to : NULL;
+    category = find_in_catalog(map, id, said, &path, reason);
+    return category ? &map->plain[category->number] : map->rules.otherwise;
+}
+
+const struct feed_placement *feed_category_find(struct feed_category_map *map, struct bytes id,
+                                                struct bytes path, const char **reason)
+{
+    const struct feed_placement *placement;
     const void *value;
     struct bytes key;
     uint8_t *joined;
@@ -350,12 +305,12 @@ const struct category *feed_category_find(struct feed_category_map *map, struct 
         return NULL;
     }
     *reason = NULL;
-    category = search(map, id, path, reason);
-    if (category) {
-        feed_memo_add(&map->found, NULL, key, category);
+    placement = search(map, id, path, reason);
+    if (placement) {
+        feed_memo_add(&map->found, NULL, key, placement);
     } else if (map->refused_count < FEED_MEMO_COUNT_MAX) {
         map->refused_count++;
         feed_memo_add(&map->refused, NULL, key, arena_strdup(map->arena, *reason));
     }
-    return category;
+    return placement;
 }

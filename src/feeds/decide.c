@@ -3,9 +3,14 @@
  * decide.c - what becomes of one row of a feed; see batch.h.
  *
  * A row that is refused still says that the feed has the item: its offer stays as it is and is not
- * deleted at the end. What is banned is updated and stays banned, what is withdrawn or sold stays
- * so; what has expired and is in the feed is offered again.
+ * deleted at the end. What is banned is updated and stays banned, what is withdrawn or sold by hand
+ * stays so; what has expired and is in the feed is offered again.
+ *
+ * What the feed calls not available is withdrawn, and comes back when it is available again, unless
+ * its seller has decided since (Offer.FeedWithdrawal, a part of the offer: so the mark, the status
+ * and the row are one transaction, and an opinion or a hand that was faster is seen).
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -13,12 +18,16 @@
 #include "codec/message.h"
 #include "codec/moment.h"
 #include "feeds/batch.h"
+#include "feeds/faults.h"
 #include "feeds/rules.h"
 #include "offers/bounds.h"
 #include "offers/offer_change.h"
 #include "offers/offer_record.h"
 
 #define OUTCOME(name) TORG__V1__FEED_REPORT_ROW__OUTCOME__##name
+#define BY_FEED TORG__V1__OFFER__FEED_WITHDRAWAL__WITHDRAWN_BY_FEED
+#define REPUBLISHED TORG__V1__OFFER__FEED_WITHDRAWAL__REPUBLISHED_SINCE
+#define NO_WITHDRAWAL TORG__V1__OFFER__FEED_WITHDRAWAL__FEED_WITHDRAWAL_UNSPECIFIED
 
 enum { CONTENT_SIZE_MAX = 8 << 20 };
 
@@ -61,7 +70,8 @@ static bool is_same(const Torg__V1__Offer *before, const Torg__V1__Offer *after)
 
     message_encode(&before->content->base, &was);
     message_encode(&after->content->base, &is);
-    same = before->status == after->status && bytes_equal(buf_bytes(&was), buf_bytes(&is));
+    same = before->status == after->status && before->feed_withdrawal == after->feed_withdrawal &&
+           bytes_equal(buf_bytes(&was), buf_bytes(&is));
     buf_release(&was);
     buf_release(&is);
     return same;
@@ -140,6 +150,62 @@ static int keep_before(struct feed_batch *batch, struct feed_batch_row *row, boo
     return rc;
 }
 
+/* What the feed says of a live offer's availability. */
+static enum offer_move move_of(const struct feed_batch_row *row)
+{
+    const Torg__V1__Offer *before = row->before;
+    enum offer_status status = (enum offer_status)before->status;
+
+    if (row->is_unavailable)
+        return before->feed_withdrawal != REPUBLISHED && offer_status_allows(status, MOVE_WITHDRAW)
+                   ? MOVE_WITHDRAW
+                   : MOVE_UPDATE;
+    if (status == OFFER_WITHDRAWN && before->feed_withdrawal == BY_FEED)
+        return MOVE_REPUBLISH;
+    return status == OFFER_EXPIRED ? MOVE_PROLONG : MOVE_UPDATE;
+}
+
+/* Whose word the status is by now. A new offer of what is not available is withdrawn in the same
+ * change; while it is banned, the feed waits. */
+static int heed_availability(const struct feed_batch_row *row, struct offer_change *change,
+                             struct err *err)
+{
+    bool is_new = change->move == MOVE_PUBLISH || change->move == MOVE_REVIVE;
+    int rc;
+
+    if (change->move == MOVE_DELETE || is_banned(change->after))
+        return 0;
+    if (row->is_unavailable && is_new) {
+        change->before = change->after;
+        change->before->revision--;
+        change->move = MOVE_WITHDRAW;
+        change->content = NULL;
+        rc = offer_change_build(change, err);
+        if (rc)
+            return rc;
+    }
+    if (change->move == MOVE_WITHDRAW)
+        change->after->feed_withdrawal = BY_FEED;
+    else if (!row->is_unavailable)
+        change->after->feed_withdrawal = NO_WITHDRAWAL;
+    return 0;
+}
+
+static void note_availability(struct feed_batch_row *row)
+{
+    const Torg__V1__Offer *before = row->before;
+    const Torg__V1__Offer *after = row->save.after;
+    bool was_away = before && before->status == TORG__V1__OFFER__STATUS__WITHDRAWN;
+
+    if (after->status == TORG__V1__OFFER__STATUS__WITHDRAWN && row->is_unavailable && !was_away)
+        violations_add(&row->notes, "available", "is not available: the offer is withdrawn");
+    else if (was_away && after->status != TORG__V1__OFFER__STATUS__WITHDRAWN)
+        violations_add(&row->notes, "available", "is available again: the offer is back");
+    else if (row->is_unavailable && after->feed_withdrawal == REPUBLISHED)
+        violations_add(&row->notes, "available",
+                       "is not available, and stays as its seller has republished it since");
+}
+
 /* Builds the offer after the move and what saves it; what stands against it refuses the row. */
 static int build(struct feed_batch *batch, struct feed_batch_row *row, enum offer_move move,
                  Torg__V1__Offer *before, bool *refused, struct err *err)
@@ -157,6 +223,8 @@ static int build(struct feed_batch *batch, struct feed_batch_row *row, enum offe
                                   .before = before};
     int rc = offer_change_build(&change, err);
 
+    if (!rc)
+        rc = heed_availability(row, &change, err);
     row->save = (struct offer_save){.offers = batch->offers,
                                     .before = before,
                                     .after = change.after,
@@ -187,6 +255,7 @@ static int create(struct feed_batch *batch, struct feed_batch_row *row, struct e
         return rc;
     row->before = NULL; /* a name that comes back too late is another offer */
     note_outcome(row, OUTCOME(CREATED));
+    note_availability(row);
     touch(batch, row, 0);
     row->saves = true;
     return keep_before(batch, row, false, err);
@@ -200,6 +269,7 @@ static int revive(struct feed_batch *batch, struct feed_batch_row *row, struct e
     if (rc || refused)
         return rc;
     note_outcome(row, is_banned(row->save.after) ? OUTCOME(BANNED) : OUTCOME(REVIVED));
+    note_availability(row);
     touch(batch, row, 0);
     row->saves = true;
     return keep_before(batch, row, true, err);
@@ -207,7 +277,7 @@ static int revive(struct feed_batch *batch, struct feed_batch_row *row, struct e
 
 static int update(struct feed_batch *batch, struct feed_batch_row *row, struct err *err)
 {
-    bool expired = row->before->status == TORG__V1__OFFER__STATUS__EXPIRED;
+    enum offer_move move = move_of(row);
     bool refused;
     int rc;
 
@@ -218,16 +288,20 @@ static int update(struct feed_batch *batch, struct feed_batch_row *row, struct e
         touch(batch, row, 0);
         return 0;
     }
-    rc = build(batch, row, expired ? MOVE_PROLONG : MOVE_UPDATE, row->before, &refused, err);
+    rc = build(batch, row, move, row->before, &refused, err);
     if (rc || refused)
         return rc;
+    if (row->item.task_id == batch->key->task_id && !row->kept.row)
+        violations_add(&row->notes, "external_id",
+                       "is that of an earlier row of this file too: the later row holds");
     touch(batch, row, 0);
     row->saves = !is_same(row->before, row->save.after);
     if (is_banned(row->save.after))
         note_outcome(row, OUTCOME(BANNED));
     else
         note_outcome(row, row->saves ? OUTCOME(UPDATED) : OUTCOME(UNCHANGED));
-    if (expired)
+    note_availability(row);
+    if (move == MOVE_PROLONG)
         violations_add(&row->notes, "", "the offer had expired and is prolonged");
     return row->saves ? keep_before(batch, row, true, err) : 0;
 }
@@ -283,6 +357,20 @@ static bool may_revive(const struct feed_batch *batch, const struct feed_batch_r
             now_us - row->item.gone_us <= feed_rules_of(batch->offers)->revive_us);
 }
 
+/* The seller mends all at once. */
+static void add_faults(const struct feed_batch *batch, struct feed_batch_row *row)
+{
+    const struct offers *offers = batch->offers;
+    struct catalog *catalog;
+
+    if (row->kind != FEED_ROW_UPSERT)
+        return;
+    catalog = offers->catalog(offers->catalog_arg);
+    if (catalog)
+        feed_faults_add(row->content, catalog, batch->language, &row->problems);
+    catalog_unref(catalog);
+}
+
 static int decide(struct feed_batch *batch, struct feed_batch_row *row, struct err *err)
 {
     bool is_there = row->item.offer_id && !row->item.gone_us && row->before;
@@ -290,6 +378,7 @@ static int decide(struct feed_batch *batch, struct feed_batch_row *row, struct e
     if (row->item.offer_id && is_others(batch, row))
         return 0;
     if (row->problems.count) {
+        add_faults(batch, row);
         refuse(batch, row);
         return 0;
     }
@@ -357,6 +446,42 @@ static void merge_kept(struct feed_batch_row *row)
         record->outcome = row->kept.outcome;
 }
 
+/* What was there is known by the row behind it. */
+static void inherit(struct feed_batch_row *row)
+{
+    const struct feed_batch_row *heir = row->heir;
+
+    row->item = heir->item;
+    row->before = heir->before;
+    row->opinion = heir->opinion;
+}
+
+/* A name is written once. */
+static void untouch_heirs(struct feed_batch_row *row)
+{
+    for (struct feed_batch_row *heir = row->heir; heir; heir = heir->heir)
+        heir->touches = false;
+}
+
+static int decide_among(struct feed_batch *batch, struct feed_batch_row *row, struct err *err)
+{
+    int rc;
+
+    if (row->heir && row->heir->counts) {
+        row->counts = row->heir->counts;
+        note_outcome(row, OUTCOME(UNCHANGED));
+        violations_add(&row->notes, "external_id",
+                       "row %" PRId64 " has the same id and counts instead", row->counts->number);
+        return 0;
+    }
+    rc = decide(batch, row, err);
+    if (rc)
+        return rc;
+    row->counts = row->record.outcome == OUTCOME(REFUSED) ? NULL : row;
+    untouch_heirs(row);
+    return 0;
+}
+
 static int tell(struct feed_batch *batch, struct feed_batch_row *row, struct err *err)
 {
     Torg__V1__FeedReportRow *told = MESSAGE_NEW(feed_report_row, batch->arena);
@@ -373,13 +498,16 @@ int feed_row_decide(struct feed_batch *batch, struct feed_batch_row *row, struct
     object_check(batch, FEED_BATCH_MAGIC);
     row->saves = row->touches = false;
     row->save = (struct offer_save){0};
+    row->counts = NULL;
+    if (row->heir)
+        inherit(row);
     row->is_settled =
         row->kind == FEED_ROW_ABSENT ? is_absent_no_more(batch, row) : was_applied(batch, row);
     if (row->is_settled)
         return 0;
     keep_first(&row->problems, row->sent_problem_count);
     keep_first(&row->notes, row->sent_note_count);
-    rc = decide(batch, row, err);
+    rc = decide_among(batch, row, err);
     if (!rc && batch->task.message->dry_run) {
         row->saves = row->touches = false;
         row->record.changed = false;

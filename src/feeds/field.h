@@ -19,6 +19,7 @@ enum feed_field {
     FEED_FIELD_URL,
     FEED_FIELD_PRICE,
     FEED_FIELD_OLD_PRICE,
+    FEED_FIELD_SALE_PRICE, /* the price now, where price is the one before */
     FEED_FIELD_CURRENCY,
     FEED_FIELD_CONDITION,
     FEED_FIELD_ADDRESS,

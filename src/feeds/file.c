@@ -58,12 +58,13 @@ static int open_file(struct reading *reading, const struct feed_row **first, str
                                          .size_max = FEED_CALL_FILE_SIZE_MAX,
                                          .row_count_max = FEED_CALL_ROW_COUNT_MAX};
     const struct feed_file *file = reading->file;
+    const struct feed_mapping_options mapping = {.categories = file->categories};
     int rc;
 
     reading->catalog = file->offers->catalog(file->offers->catalog_arg);
     if (!reading->catalog)
         return err_set(err, ERR_UNAVAILABLE, "there is no catalogue yet");
-    rc = feed_mapping_new(reading->catalog, file->categories, &reading->mapping, err);
+    rc = feed_mapping_new(reading->catalog, &mapping, &reading->mapping, err);
     if (rc)
         return err_wrap(err, "categories");
     reading->rest = file->content;

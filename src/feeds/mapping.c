@@ -7,10 +7,12 @@
 
 #include "base/memory.h"
 #include "base/object.h"
+#include "catalog/validate.h"
 #include "codec/message.h"
 #include "feeds/attribute.h"
 #include "feeds/bounds.h"
 #include "feeds/category_map.h"
+#include "feeds/special.h"
 #include "feeds/value.h"
 
 enum { FEED_MAPPING_MAGIC = OBJECT_MAGIC('f', 'm', 'a', 'p') };
@@ -20,17 +22,18 @@ struct feed_mapping {
     struct catalog *catalog; /* held */
     struct feed_category_map *categories;
     struct feed_attributes attributes;
+    bool shorten;
     struct arena *arena; /* of the names below; owned */
     struct feed_unknown unknown[FEED_UNKNOWN_COUNT_MAX];
     size_t unknown_count;
 };
 
-int feed_mapping_new(struct catalog *catalog, struct bytes categories, struct feed_mapping **made,
-                     struct err *err)
+int feed_mapping_new(struct catalog *catalog, const struct feed_mapping_options *options,
+                     struct feed_mapping **made, struct err *err)
 {
     struct feed_category_map *map;
     struct feed_mapping *mapping;
-    int rc = feed_category_map_new(catalog, categories, &map, err);
+    int rc = feed_category_map_new(catalog, options->categories, options->category, &map, err);
 
     *made = NULL;
     if (rc)
@@ -40,7 +43,8 @@ int feed_mapping_new(struct catalog *catalog, struct bytes categories, struct fe
     mapping->catalog = catalog_ref(catalog);
     mapping->categories = map;
     mapping->arena = arena_new();
-    feed_attributes_init(&mapping->attributes);
+    mapping->shorten = options->shorten;
+    feed_attributes_init(&mapping->attributes, options->decimal);
     *made = mapping;
     return 0;
 }
@@ -87,57 +91,123 @@ const struct feed_unknown *feed_mapping_unknown(struct feed_mapping *mapping, si
 
 /* --- a row --- */
 
+const struct feed_placement *feed_mapping_place(struct feed_mapping *mapping,
+                                                const struct feed_row *row, const char **reason)
+{
+    object_check(mapping, FEED_MAPPING_MAGIC);
+    return feed_category_find(mapping->categories, row->category_id, row->category, reason);
+}
+
 static char *text_of(struct bytes text)
 {
     return text.size ? (char *)text.data : (char *)protobuf_c_empty_string; /* it is terminated */
 }
 
-static void add_attribute(struct feed_mapping *mapping, const struct attribute *attribute,
-                          const struct feed_attribute *given, struct arena *arena,
-                          Torg__V1__OfferContent *content, struct violations *problems,
-                          struct violations *notes)
-{
-    Torg__V1__AttributeValue *value = NULL;
-    const char *field;
-    const char *wrong;
-    bool is_new;
+/* What one row becomes. */
+struct mapped {
+    const struct feed_row *row;
+    const struct category *category;
+    struct arena *arena;
+    Torg__V1__OfferContent *content;
+    struct violations problems;
+    struct violations notes;
+};
 
-    for (size_t i = 0; !value && i < content->n_attributes; i++) {
+static Torg__V1__AttributeValue *value_of(const Torg__V1__OfferContent *content,
+                                          const struct attribute *attribute)
+{
+    for (size_t i = 0; i < content->n_attributes; i++) {
         if (strcmp(content->attributes[i]->attribute_id, attribute->id) == 0)
-            value = content->attributes[i];
+            return content->attributes[i];
     }
-    is_new = !value;
-    if (is_new) {
-        value = arena_alloc(arena, sizeof(*value));
-        torg__v1__attribute_value__init(value);
-    }
-    wrong = feed_attribute_read(&mapping->attributes, attribute, given, arena, value);
-    if (is_new && (value->value_case || value->n_options))
-        content->attributes[content->n_attributes++] = value;
-    if (!wrong)
-        return;
-    field = arena_printf(arena, "attributes.%s", attribute->id);
-    violations_add(
-        attribute->required && is_new && !value->value_case && !value->n_options ? problems : notes,
-        field, "%.*s: %s", BYTES_ARG(feed_shown(given->name)), wrong);
+    return NULL;
 }
 
-static void add_attributes(struct feed_mapping *mapping, const struct feed_row *row,
-                           const struct category *category, struct arena *arena,
-                           Torg__V1__OfferContent *content, struct violations *problems,
-                           struct violations *notes)
+/* What the category says against the value: its limits, lengths, counts. NULL: nothing. */
+static const char *refused_by_category(const struct mapped *mapped, Torg__V1__AttributeValue *value)
 {
-    content->attributes = arena_array(arena, row->attribute_count + 1, sizeof(void *));
-    for (size_t i = 0; i < row->attribute_count; i++) {
-        const struct feed_attribute *given = &row->attributes[i];
-        const struct attribute *attribute =
-            feed_attribute_find(&mapping->attributes, category, given->name);
+    struct violations found = violations_in(mapped->arena);
 
-        if (attribute)
-            add_attribute(mapping, attribute, given, arena, content, problems, notes);
-        else
-            count_unknown(mapping, given->name);
+    catalog_validate_attributes(mapped->category, &value, 1, "attributes", false, LANGUAGE_RU,
+                                &found);
+    return found.first ? found.first->reason : NULL;
+}
+
+static void add_attribute(struct feed_mapping *mapping, struct mapped *mapped,
+                          const struct attribute *attribute, const struct feed_attribute *given)
+{
+    Torg__V1__OfferContent *content = mapped->content;
+    Torg__V1__AttributeValue *value = value_of(content, attribute);
+    bool is_new = !value;
+    const char *wrong;
+
+    if (is_new) {
+        value = arena_alloc(mapped->arena, sizeof(*value));
+        torg__v1__attribute_value__init(value);
     }
+    wrong = feed_attribute_read(&mapping->attributes, attribute, given, mapped->arena, value);
+    if (is_new && (value->value_case || value->n_options)) {
+        const char *refused = refused_by_category(mapped, value);
+
+        if (refused)
+            wrong = refused;
+        else
+            content->attributes[content->n_attributes++] = value;
+    }
+    if (!wrong)
+        return;
+    violations_add(attribute->required && !value_of(content, attribute) ? &mapped->problems
+                                                                        : &mapped->notes,
+                   arena_printf(mapped->arena, "attributes.%s", attribute->id), "%.*s: %s",
+                   BYTES_ARG(feed_shown(given->name)), wrong);
+}
+
+static void add_attributes(struct feed_mapping *mapping, struct mapped *mapped,
+                           const struct feed_placement *placement)
+{
+    const struct feed_row *row = mapped->row;
+
+    mapped->content->attributes = arena_array(
+        mapped->arena, row->attribute_count + placement->attribute_count + 1, sizeof(void *));
+    for (size_t i = 0; i < row->attribute_count; i++) {
+        struct feed_attribute given = row->attributes[i];
+        struct bytes unit;
+        const struct attribute *attribute =
+            feed_attribute_find(&mapping->attributes, mapped->category, given.name, &unit);
+
+        if (!given.unit.size)
+            given.unit = unit;
+        if (attribute)
+            add_attribute(mapping, mapped, attribute, &given);
+        else if (!feed_special_take(row, &row->attributes[i], mapped->category, mapped->arena,
+                                    mapped->content, &mapped->notes))
+            count_unknown(mapping, given.name);
+    }
+    for (size_t i = 0; i < placement->attribute_count; i++) { /* unless the row says otherwise */
+        const struct feed_attribute *given = &placement->attributes[i];
+        struct bytes unit;
+        const struct attribute *attribute =
+            feed_attribute_find(&mapping->attributes, mapped->category, given->name, &unit);
+
+        if (attribute && !value_of(mapped->content, attribute))
+            add_attribute(mapping, mapped, attribute, given);
+    }
+    feed_special_finish(mapped->category, mapped->arena, mapped->content);
+}
+
+/* Within max characters, to the end of a word, and told; as it is where that is not wanted. */
+static char *shortened(const struct feed_mapping *mapping, struct mapped *mapped, const char *field,
+                       struct bytes text, size_t max)
+{
+    size_t length = text_length(text);
+    struct bytes front;
+
+    if (!mapping->shorten || length <= max)
+        return text_of(text);
+    front = text_front(text, max);
+    violations_add(&mapped->notes, field, "is shortened from %zu characters to %zu", length,
+                   text_length(front));
+    return arena_text(mapped->arena, front);
 }
 
 static void add_price(const struct feed_row *row, struct arena *arena,
@@ -151,17 +221,22 @@ static void add_price(const struct feed_row *row, struct arena *arena,
     content->price->currency = (char *)row->currency;
 }
 
-static void add_photos(const struct feed_row *row, struct arena *arena,
-                       Torg__V1__OfferContent *content)
+static void add_photos(struct mapped *mapped)
 {
-    Torg__V1__Photo *photos = arena_array(arena, row->photo_count + 1, sizeof(*photos));
+    const struct feed_row *row = mapped->row;
+    size_t max = mapped->category->policy.photos_max;
+    size_t count = row->photo_count < max ? row->photo_count : max;
+    Torg__V1__Photo *photos = arena_array(mapped->arena, count + 1, sizeof(*photos));
+    Torg__V1__OfferContent *content = mapped->content;
 
-    content->photos = arena_array(arena, row->photo_count + 1, sizeof(void *));
-    for (size_t i = 0; i < row->photo_count; i++) {
+    content->photos = arena_array(mapped->arena, count + 1, sizeof(void *));
+    for (size_t i = 0; i < count; i++) {
         torg__v1__photo__init(&photos[i]);
         photos[i].source_url = text_of(row->photos[i]);
         content->photos[content->n_photos++] = &photos[i];
     }
+    if (count < row->photo_count)
+        violations_add(&mapped->notes, "photos", "photos above the limit of %zu are left out", max);
 }
 
 static void add_place(const struct feed_row *row, struct arena *arena,
@@ -229,37 +304,60 @@ static Torg__V1__FeedProblem **problem_list(const struct violations *first,
     return list;
 }
 
+static void add_condition(struct mapped *mapped)
+{
+    if (!mapped->row->condition)
+        return;
+    if (category_has_filter(mapped->category, TORG__V1__CATEGORY__FILTER__CONDITION))
+        mapped->content->condition = condition_of(mapped->row);
+    else
+        violations_add(&mapped->notes, "condition", "offers of this category have no condition");
+}
+
+static void fill_content(struct feed_mapping *mapping, struct mapped *mapped,
+                         const struct feed_placement *placement)
+{
+    const struct policy *policy = &placement->category->policy;
+    const struct feed_row *row = mapped->row;
+    Torg__V1__OfferContent *content = mapped->content;
+
+    content->category = (char *)placement->category->id;
+    content->title = shortened(mapping, mapped, "title", row->title, policy->title_max);
+    content->description =
+        shortened(mapping, mapped, "description", row->description, policy->description_max);
+    add_condition(mapped);
+    add_price(row, mapped->arena, content);
+    add_attributes(mapping, mapped, placement);
+    add_photos(mapped);
+    add_place(row, mapped->arena, content);
+    add_contacts(row, mapped->arena, content);
+}
+
 static Torg__V1__FeedUpsert *make_upsert(struct feed_mapping *mapping, const struct feed_row *row,
                                          struct arena *arena)
 {
     Torg__V1__FeedUpsert *upsert = MESSAGE_NEW(feed_upsert, arena);
-    Torg__V1__OfferContent *content = MESSAGE_NEW(offer_content, arena);
-    struct violations problems = violations_in(arena);
-    struct violations notes = violations_in(arena);
-    const struct category *category;
+    struct mapped mapped = {.row = row,
+                            .arena = arena,
+                            .content = MESSAGE_NEW(offer_content, arena),
+                            .problems = violations_in(arena),
+                            .notes = violations_in(arena)};
+    const struct feed_placement *placement;
     const char *reason;
 
     upsert->row = (int64_t)row->number;
     upsert->external_id = text_of(row->external_id);
-    category = feed_category_find(mapping->categories, row->category_id, row->category, &reason);
-    if (category) {
-        content->category = (char *)category->id;
-        content->title = text_of(row->title);
-        content->description = text_of(row->description);
-        content->condition = condition_of(row);
-        add_price(row, arena, content);
-        add_attributes(mapping, row, category, arena, content, &problems, &notes);
-        add_photos(row, arena, content);
-        add_place(row, arena, content);
-        add_contacts(row, arena, content);
-        upsert->content = content;
+    upsert->unavailable = !row->available;
+    placement = feed_mapping_place(mapping, row, &reason);
+    if (placement) {
+        mapped.category = placement->category;
+        fill_content(mapping, &mapped, placement);
+        upsert->content = mapped.content; /* with problems too: the rest of it is looked at */
     } else {
-        violations_add(&problems, "category", "%s", reason);
+        violations_add(&mapped.problems, "category", "%s", reason);
     }
-    upsert->problems = problem_list(&row->problems, &problems, arena, &upsert->n_problems);
-    upsert->notes = problem_list(&row->notes, &notes, arena, &upsert->n_notes);
-    if (upsert->n_problems)
-        upsert->content = NULL; /* nobody will look at it */
+    upsert->problems = problem_list(&row->problems, &mapped.problems, arena, &upsert->n_problems);
+    upsert->notes = problem_list(&row->notes, &mapped.notes, arena, &upsert->n_notes);
     return upsert;
 }
 

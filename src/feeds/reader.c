@@ -13,7 +13,7 @@
 #include "feeds/format.h"
 #include "feeds/value.h"
 
-static const char *const format_names[] = {"auto", "yml", "avito", "csv", "json"};
+static const char *const format_names[] = {"auto", "yml", "avito", "csv", "json", "google"};
 
 const char *feed_format_name(enum feed_format format)
 {
@@ -66,12 +66,15 @@ static int check_options(const struct feed_options *options, char currency[4], s
         return err_set(err, ERR_INVALID, "encoding \"%.40s…\" is not known", options->encoding);
     if (options->delimiter && !strchr(",;\t|", options->delimiter))
         return err_set(err, ERR_INVALID, "the delimiter of CSV is one of , ; | or a tab");
+    if (options->decimal && !strchr(".,", options->decimal))
+        return err_set(err, ERR_INVALID, "before fractions stands a point or a comma");
     return 0;
 }
 
 static const struct feed_format_ops *ops_of(enum feed_format format, bool is_xml)
 {
-    if (is_xml || format == FEED_FORMAT_YML || format == FEED_FORMAT_AVITO)
+    if (is_xml || format == FEED_FORMAT_YML || format == FEED_FORMAT_AVITO ||
+        format == FEED_FORMAT_GOOGLE)
         return &feed_xml_ops;
     return format == FEED_FORMAT_CSV ? &feed_csv_ops : &feed_json_ops;
 }
@@ -89,7 +92,7 @@ static void fill_base(struct feed_reader *made, struct feed_source *source,
         snprintf(made->encoding, sizeof(made->encoding), "%s", options->encoding);
     made->options.encoding = NULL; /* the caller's text may be gone */
     made->options.currency = NULL;
-    feed_builder_init(&made->builder, currency);
+    feed_builder_init(&made->builder, currency, options->decimal);
 }
 
 int feed_reader_open(struct feed_source *source, const struct feed_options *options,

@@ -41,11 +41,6 @@ struct feed_report {
 static const char *const outcome_names[] = {"created", "updated", "unchanged", "banned",
                                             "refused", "left",    "deleted",   "revived"};
 
-const char *feed_outcome_name(enum feed_outcome outcome)
-{
-    return outcome_names[outcome];
-}
-
 static int open_file(struct report_file *file, const char *path, struct err *err)
 {
     size_t size;
@@ -170,8 +165,7 @@ static void put_json(struct buf *out, const struct feed_result *result, bool is_
     buf_put_text(out, i ? "]}" : "}");
 }
 
-/* Quoted where RFC 4180 asks for it; no cell begins like a formula. */
-static void put_csv_cell(struct buf *out, struct bytes text)
+void feed_csv_cell(struct buf *out, struct bytes text)
 {
     bool formula = text.size && strchr("=+-@\t\r", text.data[0]) && text.data[0];
     bool quoted = formula;
@@ -208,20 +202,20 @@ static void put_csv(struct buf *out, const struct feed_result *result)
     if (result->row)
         buf_printf(out, "%" PRIu64, result->row);
     buf_put_byte(out, ',');
-    put_csv_cell(out, result->external_id);
+    feed_csv_cell(out, result->external_id);
     buf_printf(out, ",%s,", outcome_names[result->outcome]);
     put_csv_violations(&cell, result->reasons);
     put_csv_violations(&cell, result->notes);
-    put_csv_cell(out, buf_bytes(&cell));
+    feed_csv_cell(out, buf_bytes(&cell));
     buf_reset(&cell);
     for (i = 0; i < result->photo_failed_count; i++) {
         buf_put_text(&cell, i ? " " : "");
         buf_put(&cell, result->photos_failed[i]);
     }
     buf_put_byte(out, ',');
-    put_csv_cell(out, buf_bytes(&cell));
+    feed_csv_cell(out, buf_bytes(&cell));
     buf_put_byte(out, ',');
-    put_csv_cell(out, result->offer_id);
+    feed_csv_cell(out, result->offer_id);
     buf_put_text(out, "\r\n");
     buf_release(&cell);
 }

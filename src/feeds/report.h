@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/violation.h"
@@ -59,6 +60,7 @@ struct feed_summary feed_report_summary(const struct feed_report *report);
 int feed_report_close(struct feed_report *report, struct err *err);
 void feed_report_abandon(struct feed_report *report); /* removes what was written; NULL is fine */
 
-const char *feed_outcome_name(enum feed_outcome outcome); /* "created", … */
+/* A cell of CSV: quoted where RFC 4180 asks for it; none begins like a formula. */
+void feed_csv_cell(struct buf *out, struct bytes text);
 
 #endif

@@ -59,6 +59,7 @@ struct feed_row {
 
     enum feed_condition condition;
     char currency[4]; /* ISO 4217; "" without a price */
+    char decimal;     /* before fractions, as the reader was told; 0: not told */
     bool id_from_content;
     bool has_price;
     bool has_old_price;

@@ -265,6 +265,8 @@ static int import_file(struct call *call, const ProtobufCMessage *request,
     else
         rc = feed_file_import(&file, call_arena(call), (Torg__V1__ImportFeedFileResponse *)response,
                               err);
+    if (rc == ERR_INVALID && strncmp(err->text, "line ", strlen("line ")) == 0)
+        call_violation(call, "content", "%s", err->text);
     atomic_fetch_sub(&file_count, 1);
     return rc;
 }

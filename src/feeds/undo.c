@@ -17,12 +17,14 @@
 #include "offers/offer_change.h"
 #include "offers/offer_content.h"
 #include "offers/offer_record.h"
+#include "offers/photo_use.h"
 #include "offers/photos.h"
 
 struct undo_row {
     struct feed_record record;
     struct external_item item;
     Torg__V1__Offer *offer;      /* as it is now */
+    Torg__V1__Offer *was;        /* as the record has it; NULL: as it is but for its status */
     struct opinion_seen opinion; /* on a deleted one */
     const char *left;            /* why it stays so; NULL: it is given back */
     struct bytes detail;
@@ -63,8 +65,15 @@ static int read_row(struct store_tx *tx, struct undo_page *page, struct undo_row
 
     if (!rc)
         rc = record_find(tx, id, page->arena, &row->offer, err);
-    if (!rc && row->offer && row->offer->status == TORG__V1__OFFER__STATUS__DELETED)
+    if (!rc && row->offer && row->offer->status == TORG__V1__OFFER__STATUS__DELETED) {
         rc = opinion_see(tx, id, page->arena, &row->opinion, err);
+        if (!rc)
+            rc = photo_use_find_swept(tx, row->offer->content, err);
+    }
+    if (!rc && row->record.before_body.size)
+        rc = record_open_offer(id, row->record.before_body, page->arena, &row->was, err);
+    if (!rc && row->was)
+        rc = photo_use_find_swept(tx, row->was->content, err);
     return rc;
 }
 
@@ -175,25 +184,23 @@ static int build(struct undo_page *page, struct undo_row *row, Torg__V1__Offer *
     const struct feed_record *record = &row->record;
     int64_t now_us = clock_wall_us(page->offers->clock);
     int64_t last_us = moment_own_us(row->offer->update_time);
-    Torg__V1__Offer *was;
-    int rc;
+    const Torg__V1__Offer *was = row->was;
 
     *after = arena_alloc(page->arena, sizeof(**after));
     **after = *row->offer;
     (*after)->revision++;
+    (*after)->content_revision = 0;
     (*after)->update_time = moment_or_none(now_us > last_us ? now_us : last_us + 1, page->arena);
     (*after)->status = TORG__V1__OFFER__STATUS__DELETED;
     if (record->before_status != OFFER_NONE)
         (*after)->status = (Torg__V1__Offer__Status)record->before_status;
-    if (!record->before_body.size) {
+    if (!was) {
         ask_for_photos(page, *after);
         return obey_opinion(page, row, after, err);
     }
-    rc = record_open_offer(record->offer_id, record->before_body, page->arena, &was, err);
-    if (rc)
-        return rc;
     (*after)->content = was->content;
     ask_for_photos(page, *after);
+    (*after)->feed_withdrawal = was->feed_withdrawal;
     (*after)->expire_time = was->expire_time;
     (*after)->wait_until = was->wait_until;
     (*after)->wait_reason = was->wait_reason;

@@ -150,11 +150,33 @@ static bool choose(struct bytes text, const struct choice *choices, size_t count
 bool feed_parse_flag(struct bytes text, bool *flag)
 {
     static const struct choice choices[] = {
-        {"true", 1},    {"1", 1},          {"yes", 1},     {"y", 1},           {"да", 1},
-        {"есть", 1},    {"+", 1},          {"instock", 1}, {"available", 1},   {"вналичии", 1},
-        {"истина", 1},  {"false", 0},      {"0", 0},       {"no", 0},          {"n", 0},
-        {"нет", 0},     {"outofstock", 0}, {"ложь", 0},    {"нетвналичии", 0}, {"unavailable", 0},
-        {"deleted", 1}, {"удалено", 1},    {"удален", 1},
+        {"true", 1},
+        {"1", 1},
+        {"yes", 1},
+        {"y", 1},
+        {"да", 1},
+        {"есть", 1},
+        {"+", 1},
+        {"instock", 1},
+        {"available", 1},
+        {"вналичии", 1},
+        {"истина", 1},
+        {"false", 0},
+        {"0", 0},
+        {"no", 0},
+        {"n", 0},
+        {"нет", 0},
+        {"outofstock", 0},
+        {"ложь", 0},
+        {"нетвналичии", 0},
+        {"unavailable", 0},
+        {"preorder", 1},
+        {"backorder", 1},
+        {"availablefororder", 1},
+        {"discontinued", 0},
+        {"deleted", 1},
+        {"удалено", 1},
+        {"удален", 1},
     };
     int value;
 
@@ -204,9 +226,12 @@ struct currency_word {
 bool feed_parse_currency(struct bytes text, char currency[4])
 {
     static const struct currency_word words[] = {
-        {"rur", "RUB"}, {"руб", "RUB"},   {"рубль", "RUB"}, {"рублей", "RUB"}, {"рубля", "RUB"},
-        {"р", "RUB"},   {"₽", "RUB"},   {"$", "USD"},     {"€", "EUR"},      {"евро", "EUR"},
-        {"₸", "KZT"},   {"тенге", "KZT"}, {"₴", "UAH"},     {"£", "GBP"},      {"¥", "CNY"},
+        {"rur", "RUB"},   {"руб", "RUB"},  {"рубль", "RUB"}, {"рублей", "RUB"}, {"рубля", "RUB"},
+        {"рубли", "RUB"}, {"р", "RUB"},    {"₽", "RUB"},   {"byr", "BYN"},    {"белруб", "BYN"},
+        {"br", "BYN"},    {"$", "USD"},    {"долл", "USD"},  {"доллар", "USD"}, {"us$", "USD"},
+        {"€", "EUR"},     {"евро", "EUR"}, {"₸", "KZT"},     {"тенге", "KZT"},  {"тг", "KZT"},
+        {"₴", "UAH"},     {"грн", "UAH"},  {"сум", "UZS"},   {"сом", "KGS"},    {"£", "GBP"},
+        {"¥", "CNY"},     {"юань", "CNY"}, {"rmb", "CNY"},
     };
     struct feed_word word;
     size_t i;
@@ -297,7 +322,8 @@ static const char *split_number(struct bytes text, struct split *split)
 }
 
 /* Whether the last separator is the decimal one; a reason when that cannot be told. */
-static const char *find_fraction(const struct split *split, bool is_exact, bool *fraction)
+static const char *find_fraction(const struct split *split, bool is_exact, char decimal,
+                                 bool *fraction)
 {
     unsigned last = split->group_count - 1;
     char separator = last ? split->between[last - 1] : 0;
@@ -312,27 +338,28 @@ static const char *find_fraction(const struct split *split, bool is_exact, bool 
         same += split->between[i] == separator;
     if (same > 1)
         return NULL;
-    *fraction = true;
-    if (is_exact && separator == '.')
+    *fraction = !decimal || separator == decimal;
+    if (decimal || (is_exact && separator == '.'))
         return NULL;
     if (last == 1 && split->sizes[1] == 3 && split->sizes[0] <= 3 && split->digits[0] != '0')
         return "could be thousands or a fraction; write 1999 or 1.99";
     return NULL;
 }
 
-static const char *check_groups(const struct split *split, unsigned count)
+static const char *check_groups(const struct split *split, unsigned count, char decimal)
 {
     unsigned i;
 
     for (i = 1; i < count; i++) {
-        if (split->sizes[i] != 3 || split->sizes[0] > 3 ||
+        if (split->sizes[i] != 3 || split->sizes[0] > 3 || split->between[i - 1] == decimal ||
             split->between[i - 1] != split->between[0])
             return "is not a number; write 1999 or 1999.50";
     }
     return NULL;
 }
 
-const char *feed_parse_number(struct bytes text, bool is_exact, struct feed_number *number)
+const char *feed_parse_number(struct bytes text, bool is_exact, char decimal,
+                              struct feed_number *number)
 {
     struct split split = {.group_count = 1};
     bool fraction = false;
@@ -340,9 +367,9 @@ const char *feed_parse_number(struct bytes text, bool is_exact, struct feed_numb
     unsigned i;
 
     if (!reason)
-        reason = find_fraction(&split, is_exact, &fraction);
+        reason = find_fraction(&split, is_exact, decimal, &fraction);
     if (!reason)
-        reason = check_groups(&split, split.group_count - fraction);
+        reason = check_groups(&split, split.group_count - fraction, decimal);
     if (reason)
         return reason;
     *number = (struct feed_number){.digits = fraction ? split.sizes[split.group_count - 1] : 0};
@@ -355,7 +382,8 @@ const char *feed_parse_number(struct bytes text, bool is_exact, struct feed_numb
     return NULL;
 }
 
-const char *feed_parse_price(struct bytes text, struct feed_number *number, char currency[4])
+const char *feed_parse_price(struct bytes text, char decimal, struct feed_number *number,
+                             char currency[4])
 {
     size_t from = 0;
     size_t to = text.size;
@@ -378,10 +406,10 @@ const char *feed_parse_price(struct bytes text, struct feed_number *number, char
         return "is not a number; write 1999 or 1999.50";
     if (before.size + behind.size && !feed_parse_currency(before.size ? before : behind, currency))
         return "is not a number with a known currency; write 1999.50, or 1999.50 RUB";
-    return feed_parse_number(bytes_make(text.data + from, to - from), false, number);
+    return feed_parse_number(bytes_make(text.data + from, to - from), false, decimal, number);
 }
 
-static unsigned minor_digits(const char currency[4])
+unsigned feed_currency_digits(const char currency[4])
 {
     static const char none[] = "JPY KRW VND CLP ISK PYG UGX XAF XOF ";
     static const char three[] = "KWD BHD OMR TND JOD LYD IQD ";
@@ -391,9 +419,20 @@ static unsigned minor_digits(const char currency[4])
     return strstr(three, currency) ? 3 : 2;
 }
 
+void feed_number_round(struct feed_number *number, unsigned digits)
+{
+    bool up = false;
+
+    for (; number->digits > digits; number->digits--) {
+        up = number->mantissa % 10 >= 5;
+        number->mantissa /= 10;
+    }
+    number->mantissa += up;
+}
+
 const char *feed_price_minor(struct feed_number number, const char currency[4], int64_t *amount)
 {
-    unsigned wanted = minor_digits(currency);
+    unsigned wanted = feed_currency_digits(currency);
     uint64_t value = number.mantissa; /* 15 digits at most: three more fit 64 bits */
 
     if (number.digits > wanted)

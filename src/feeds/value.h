@@ -39,21 +39,28 @@ struct feed_number {
 
 /*
  * "1999.5", "1 999,00", "1,999.00", "1'999", with a currency before or behind: "1999 руб.", "$5".
- * currency is "" where none stands. "1,999" alone could be either number and is refused.
+ * currency is "" where none stands. "1,999" alone could be either number and is refused, unless
+ * decimal says which sign the feed has before fractions ('.' or ','; 0: not told); the other one
+ * stands between thousands then.
  */
-const char *feed_parse_price(struct bytes text, struct feed_number *number, char currency[4]);
+const char *feed_parse_price(struct bytes text, char decimal, struct feed_number *number,
+                             char currency[4]);
+unsigned feed_currency_digits(const char currency[4]); /* behind the point: 2 of RUB */
+/* To at most so many digits, halves up. */
+void feed_number_round(struct feed_number *number, unsigned digits);
 /* Into the currency's smallest unit. */
 const char *feed_price_minor(struct feed_number number, const char currency[4], int64_t *amount);
-bool feed_parse_currency(struct bytes text, char currency[4]); /* RUB, RUR, руб., ₽, $ */
+bool feed_parse_currency(struct bytes text, char currency[4]); /* RUB, RUR, руб., ₽, BYR, $ */
 
 /* How much of the text's front is a number, as far as digits and what may stand between them go. */
 size_t feed_number_size(struct bytes text);
 /*
  * A number by itself: "1999.5", "1 999,00", "1,234,567". Three digits behind the only separator
  * could be thousands or a fraction and are refused, but for a point where is_exact says that such
- * fractions are to be expected.
+ * fractions are to be expected, and where decimal (see above) tells.
  */
-const char *feed_parse_number(struct bytes text, bool is_exact, struct feed_number *number);
+const char *feed_parse_number(struct bytes text, bool is_exact, char decimal,
+                              struct feed_number *number);
 
 /* Decimal degrees, with a point or a comma, at most max either way. */
 bool feed_parse_degrees(struct bytes text, double max, double *degrees);

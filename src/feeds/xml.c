@@ -149,8 +149,9 @@ static void on_doctype(void *arg, const char *name, const char *system, const ch
 {
     struct xml_feed *xml = arg;
 
-    if (xml->base.options.yml_doctype && strcmp(name, "yml_catalog") == 0 && !public && system &&
-        strcmp(system, "shops.dtd") == 0 && !has_internal_subset)
+    if (xml->base.options.yml_doctype && !public && system && !has_internal_subset &&
+        ((strcmp(name, "yml_catalog") == 0 && strcmp(system, "shops.dtd") == 0) ||
+         (strcmp(name, "torg_price") == 0 && strcmp(system, "torg_price.dtd") == 0)))
         return;
     feed_xml_fail(xml, ERR_INVALID, "<!DOCTYPE> is not allowed: remove it");
 }
@@ -216,6 +217,17 @@ static int xml_start(struct feed_reader *reader, struct err *err)
     return 0;
 }
 
+/* Adds in which row it is. */
+static int tell_row(const struct xml_feed *xml, struct err *err)
+{
+    struct bytes id = feed_shown(xml->base.builder.single[FEED_FIELD_ID]);
+    struct err plain = *err;
+
+    return err_set(err, plain.code, "%s; in row %" PRIu64 "%s%.*s%s%s%s", plain.text,
+                   xml->base.row_count, id.size ? " (" : "", BYTES_ARG(id), id.size ? ")" : "",
+                   *xml->tag ? ", at or behind " : "", xml->tag);
+}
+
 /* What ended the parse: a handler, the memory, a file that stops, or broken XML. */
 static int explain(struct xml_feed *xml, struct err *err)
 {
@@ -236,8 +248,8 @@ static int explain(struct xml_feed *xml, struct err *err)
         xml->base.cut = "the XML stops before its root element is closed";
         return 0;
     }
-    return err_set(err, ERR_INVALID, "line %lu, column %lu: %s", line, column,
-                   XML_ErrorString(code));
+    err_set(err, ERR_INVALID, "line %lu, column %lu: %s", line, column, XML_ErrorString(code));
+    return xml->row_depth ? tell_row(xml, err) : ERR_INVALID;
 }
 
 static int check_token(struct xml_feed *xml, struct err *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xml.h - between the XML reader (xml.c) and what the two dialects' tags mean
+ * xml.h - between the XML reader (xml.c) and what the dialects' tags mean
  * (xml_tags.c); nobody else includes it.
  */
 #ifndef TORG_FEEDS_XML_H
@@ -22,13 +22,16 @@ struct xml_feed {
     struct err problem; /* set by a handler that stopped the parser */
     unsigned depth;     /* of the element at hand; the root is 1 */
 
+    char root[FEED_NAME_SIZE_MAX + 1];
     bool in_shop;   /* YML: yml_catalog/shop */
     bool in_offers; /* YML: yml_catalog/shop/offers */
     bool in_categories;
-    unsigned row_depth; /* of the offer at hand; 0: outside of one */
-    int64_t row_start;  /* its byte in the file */
+    char entry_id[FEED_ID_SIZE_MAX + 1]; /* Atom's <id>, of an entry without <g:id> */
+    unsigned row_depth;                  /* of the offer at hand; 0: outside of one */
+    int64_t row_start;                   /* its byte in the file */
 
     char tag[FEED_NAME_SIZE_MAX + 1];           /* the offer's child at hand */
+    char part[FEED_NAME_SIZE_MAX + 1];          /* the child's child */
     char name[FEED_XML_ATTRIBUTE_SIZE_MAX + 1]; /* its attribute: name, of a param */
     char unit[FEED_XML_ATTRIBUTE_SIZE_MAX + 1];
     bool has_children;

@@ -189,6 +189,19 @@ static int check_same(const struct field *there, const struct field *field, stru
     return 0;
 }
 
+bool schema_begins_alike(const struct schema *one, const struct schema *other, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct field *field = schema_field(one, i);
+        const struct field *like = schema_field(other, i);
+
+        if (!field || !like || strcmp(field->name, like->name) != 0 ||
+            check_same(field, like, NULL))
+            return false;
+    }
+    return true;
+}
+
 int schema_add(struct schema *schema, const struct field *field, uint16_t *id, struct err *err)
 {
     uint32_t count = schema_count(schema);

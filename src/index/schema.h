@@ -56,6 +56,9 @@ uint32_t schema_count(const struct schema *schema);
 const struct field *schema_field(const struct schema *schema, uint32_t id); /* NULL: none */
 const struct field *schema_find(const struct schema *schema, struct bytes name);
 
+/* Whether the first fields of both, so many, are the same. */
+bool schema_begins_alike(const struct schema *one, const struct schema *other, uint32_t count);
+
 /* Whether documents have a column of it. */
 bool field_has_column(const struct field *field);
 bool field_has_dictionary(const struct field *field);

@@ -108,13 +108,33 @@ static int take_findings(struct auditor *self, const Torg__V1__VerifyCheck *chec
 
 /* --- a round --- */
 
-/* So that it keeps to its rate, and to its part of a core. */
-static int pace(struct auditor *self, uint64_t key_count, int64_t took_us, struct err *err)
-{
-    int64_t pause_us = (int64_t)key_count * SECOND_US / self->options.rate - took_us;
-    int64_t rest_us = took_us * AUDITOR_REST_RATIO;
+/* What a page took: by the clock, and of that the CPU of this thread. */
+struct effort {
+    int64_t clock_us, cpu_us;
+};
 
-    pause_us = pause_us > rest_us ? pause_us : rest_us;
+static struct effort effort_now(const struct auditor *self)
+{
+    return (struct effort){.clock_us = clock_mono_us(self->options.inspect->clock),
+                           .cpu_us = clock_thread_us()};
+}
+
+static int64_t longest(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* So that it keeps to its rate, and to its part of a core; and leaves alone whoever it waits for: a
+ * server of the store, a searcher, the processes of a busy machine. */
+static int pace(struct auditor *self, uint64_t key_count, struct effort began, struct err *err)
+{
+    struct effort now = effort_now(self);
+    int64_t took_us = now.clock_us - began.clock_us;
+    int64_t cpu_us = now.cpu_us - began.cpu_us;
+    int64_t pause_us = (int64_t)key_count * SECOND_US / self->options.rate - took_us;
+
+    pause_us = longest(pause_us, cpu_us * AUDITOR_REST_RATIO);
+    pause_us = longest(pause_us, (took_us - cpu_us) * AUDITOR_WAIT_REST_RATIO);
     pause_us = pause_us > AUDITOR_PAUSE_MS_MAX * MS_US ? AUDITOR_PAUSE_MS_MAX * MS_US : pause_us;
     if (pause_us > 0 ? task_pause(&self->task, pause_us) : !task_is_stopping(&self->task))
         return 0;
@@ -137,7 +157,7 @@ static int run_check(struct auditor *self, Torg__V1__VerifyCheck *check,
     request.check = check;
     request.fix = true;
     do {
-        int64_t began_us = clock_mono_us(inspect->clock);
+        struct effort began = effort_now(self);
         Torg__V1__VerifyStepResponse *response;
 
         arena_reset(self->arena);
@@ -159,7 +179,7 @@ static int run_check(struct auditor *self, Torg__V1__VerifyCheck *check,
         counter_add(self->keys, response->checked_count);
         rc = take_findings(self, check, response, err);
         if (!rc)
-            rc = pace(self, response->checked_count, clock_mono_us(inspect->clock) - began_us, err);
+            rc = pace(self, response->checked_count, began, err);
         if (!rc && !is_owner(self))
             rc = err_set(err, ERR_CANCELLED, "another auditor has taken over");
     } while (!rc && request.cursor.len);

@@ -23,8 +23,10 @@ enum {
     REBUILD_IDLE_MS = 60 * 1000,       /* a rebuild whose caller has gone holds a shard's memory */
 
     /* ---- the auditor ---- */
-    AUDITOR_REST_RATIO = 20,     /* it rests so many times as long as a page took: below 5 % of a
+    AUDITOR_REST_RATIO = 20,     /* it rests so many times the CPU that a page took: below 5 % of a
                                     core, whatever a page costs */
+    AUDITOR_WAIT_REST_RATIO = 4, /* ... and so many times as long as it waited for others: a fifth
+                                    of their time, when they are as busy as can be */
     AUDITOR_PAUSE_MS_MAX = 1000, /* ... but no longer after one that waited for changes */
     AUDITOR_LOGGED_COUNT = 10,   /* differences of a page that are logged; all are counted */
     AUDITOR_CURSOR_SIZE = 512,   /* two numbers and a key of 200 bytes */

@@ -230,7 +230,8 @@ static void look_at_numbers(struct look *look)
 
 void look_at_store(struct look *look)
 {
-    static const char *const of_offers[] = {PARKED_BY_OPINIONS, PARKED_BY_PHOTOS, PARKED_BY_FEEDS};
+    static const char *const of_offers[] = {PARKED_BY_OPINIONS, PARKED_BY_PHOTOS,
+                                            PARKED_BY_MESSAGES, PARKED_BY_FEEDS};
     static const char *const of_composer = PARKED_BY_COMPOSER;
     static const char *const of_receiver = PARKED_BY_RECEIVER;
 

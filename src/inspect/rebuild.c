@@ -237,7 +237,8 @@ static int put_row(const struct inspect *inspect, struct rebuild *rebuild, const
     if (row->status != ROW_ALIVE || doc_id == NUMBER_NONE)
         return 0;
     if (row_unpack(inspect->dictionaries, rebuild->client->id, row, arena, &document, &misfit) ||
-        convert_document(document, rebuild->epoch, arena, &converted, &misfit))
+        convert_document(document, rebuild->epoch, arena, &converted, &misfit) ||
+        convert_side(row->side, rebuild->epoch, arena, &converted, &misfit))
         return 0;
     converted.doc_id = doc_id;
     message.kind_case = TORG__V1__INDEX_MESSAGE__KIND_PUT;
@@ -273,7 +274,7 @@ int rebuild_go_on(const struct inspect *inspect, struct rebuild *rebuild, struct
 }
 
 int rebuild_content(const struct inspect *inspect, struct rebuild *rebuild, uint64_t *content,
-                    uint64_t *doc_count, bool *has_ended, struct err *err)
+                    uint64_t *doc_count, struct err *err)
 {
     int64_t now_us = clock_wall_us(inspect->clock);
     int rc;
@@ -282,8 +283,13 @@ int rebuild_content(const struct inspect *inspect, struct rebuild *rebuild, uint
     rebuild->doc_count -= shard_expire(rebuild->shard, now_us / SECOND_US);
     rc = applier_publish(rebuild->applier, 0, err);
     *doc_count = rebuild->doc_count;
-    *has_ended = rebuild->first_end_us && rebuild->first_end_us - SECOND_US <= now_us;
     return rc ? rc : shard_hash(rebuild->shard, content, err);
+}
+
+bool rebuild_has_ended(const struct inspect *inspect, const struct rebuild *rebuild)
+{
+    return rebuild->first_end_us &&
+           rebuild->first_end_us - SECOND_US <= clock_wall_us(inspect->clock);
 }
 
 /* --- a few documents --- */
@@ -306,7 +312,8 @@ static int hash_sample(struct rebuild *rebuild, const uint32_t *doc_ids, size_t 
         rc = shard_stored(snapshot, rebuild->shard, doc_ids[i], &record, stored,
                           SCHEMA_FIELD_COUNT_MAX, &stored_count, err);
         if (!rc)
-            contents[i] = shard_hash_document(snapshot, doc_ids[i], stored, stored_count);
+            contents[i] =
+                shard_hash_document(rebuild->shard, snapshot, doc_ids[i], stored, stored_count);
     }
     if (reader && snapshot)
         shard_exit(reader);

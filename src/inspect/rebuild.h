@@ -32,10 +32,11 @@ void rebuild_put(const struct inspect *inspect, struct rebuild *rebuild, bool is
 /* The next rows, about VERIFY_REBUILD_COUNT; *count of them, 0: that was all. */
 int rebuild_go_on(const struct inspect *inspect, struct rebuild *rebuild, struct arena *arena,
                   size_t *count, struct err *err);
-/* Of all there is, without what has ended by now, as searchers have it; has_ended: there was such,
- * and a searcher may be a moment ahead or behind. */
+/* Of all there is, without what has ended by now, as searchers have it. */
 int rebuild_content(const struct inspect *inspect, struct rebuild *rebuild, uint64_t *content,
-                    uint64_t *doc_count, bool *has_ended, struct err *err);
+                    uint64_t *doc_count, struct err *err);
+/* Whether something has ended by now: a searcher that was asked may be a moment ahead or behind. */
+bool rebuild_has_ended(const struct inspect *inspect, const struct rebuild *rebuild);
 
 /* What a searcher would have of some rows, in a shard of this call alone: contents as ListIndexed
  * tells them; 0: it would not have it, or it cannot be told. */

@@ -72,10 +72,9 @@ static int compare(struct verifying *verifying, struct rebuild *rebuild,
     Torg__V1__CheckShardResponse *response;
     struct lane_ends now;
     bool is_empty;
-    bool has_ended = false;
     uint64_t content = 0;
     uint64_t doc_count = 0;
-    int rc = rebuild_content(verifying->inspect, rebuild, &content, &doc_count, &has_ended, err);
+    int rc = rebuild_content(verifying->inspect, rebuild, &content, &doc_count, err);
 
     if (!rc)
         rc = verify_check_shard(verifying, true, &response, err);
@@ -86,7 +85,7 @@ static int compare(struct verifying *verifying, struct rebuild *rebuild,
     *is_moved = memcmp(&now, ends, sizeof(*ends)) != 0;
     if (*is_moved || (response->content == content && response->doc_count == doc_count))
         return 0;
-    if (has_ended && !is_last) {
+    if (!is_last && rebuild_has_ended(verifying->inspect, rebuild)) {
         clock_sleep(verifying->inspect->clock, SWEEP_PERIOD_MS * MS_US);
         *is_moved = true;
     } else {

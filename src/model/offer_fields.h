@@ -22,14 +22,31 @@
 #define OFFER_FIELD_AMOUNT "amount"
 #define OFFER_FIELD_CURRENCY "currency"   /* of either */
 #define OFFER_FIELD_CONDITION "condition" /* new, used, broken */
+/* Standard fields that some categories have. Flags are there when they are true. */
+#define OFFER_FIELD_DELIVERY "delivery"
+#define OFFER_FIELD_EXCHANGE "exchange"
+#define OFFER_FIELD_SELLER_KIND "seller_kind" /* private, business */
+/* Of a salary: as it is shown ("min max currency period"), and what it is in a month, in the
+ * catalogue's currency: one end where the other is not said. */
+#define OFFER_FIELD_SALARY "salary"
+#define OFFER_FIELD_SALARY_FROM "salary_from"
+#define OFFER_FIELD_SALARY_TO "salary_to"
+#define OFFER_FIELD_SALARY_PERIOD "salary_period" /* hour, shift, week, month, year */
 #define OFFER_FIELD_POINT "point"
 #define OFFER_FIELD_CREATED "created"
 #define OFFER_FIELD_UPDATED "updated"
 #define OFFER_FIELD_HAS_PHOTO "has_photo"
-#define OFFER_FIELD_PHOTO "photo" /* of the first one that is ready, its smallest form's key */
+enum { OFFER_RATE_DIGITS = 6 };     /* of the two side fields */
+#define OFFER_FIELD_CTR "ctr"       /* a side field: the rate of clicks, 0 to 1; clicks/rate.h */
+#define OFFER_FIELD_APPEAL "appeal" /* a side field: ctr by that of the category, about 1 */
+/* Of the first one that is ready: its smallest form's key, "240x160", and the preview in base64. */
+#define OFFER_FIELD_PHOTO "photo"
 
 /* Attributes: this and the attribute's id. Standard fields have no point, so none can be taken for
  * another. Options are all kept as keywords, with the options above them; numbers in base units. */
 #define OFFER_ATTRIBUTE_PREFIX "a."
+
+/* Numbers that buyers choose from a list are values, too: this and the attribute's id. */
+#define OFFER_LISTED_PREFIX "v."
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/bounds.h"
+#include "torg/v1/contact.pb-c.h"
 #include "torg/v1/document.pb-c.h"
 #include "torg/v1/feed.pb-c.h"
 #include "torg/v1/index_message.pb-c.h"
@@ -24,8 +25,12 @@ const struct topic_line topic_lines[] = {
      &torg__v1__moderation_opinion__descriptor},
     {TOPIC_PHOTO_REQUESTS, STAGE_PARTITION_COUNT, STAGE_RETENTION_S, "offer",
      &torg__v1__photo_request__descriptor},
+    {TOPIC_PHOTO_SLOW, STAGE_PARTITION_COUNT, STAGE_RETENTION_S, "offer",
+     &torg__v1__photo_request__descriptor},
     {TOPIC_PHOTO_RESULTS, STAGE_PARTITION_COUNT, STAGE_RETENTION_S, "offer",
      &torg__v1__photo_result__descriptor},
+    {TOPIC_MESSAGES, STAGE_PARTITION_COUNT, STAGE_RETENTION_S, "seller",
+     &torg__v1__seller_message__descriptor},
     {TOPIC_FEED_EVENTS, STAGE_PARTITION_COUNT, STAGE_RETENTION_S, "seller/feed",
      &torg__v1__feed_event__descriptor},
     {TOPIC_DOCUMENTS, DOCUMENTS_PARTITION_COUNT, STAGE_RETENTION_S, "client/partition",

@@ -16,7 +16,9 @@
 #define TOPIC_MODERATION_REQUESTS "moderation-requests" /* the same records, for moderators */
 #define TOPIC_OPINIONS "moderation-opinions"            /* moderators to offers */
 #define TOPIC_PHOTO_REQUESTS "photo-requests"           /* photos that a change has asked for */
+#define TOPIC_PHOTO_SLOW "photo-requests-slow"          /* those whose servers take their time */
 #define TOPIC_PHOTO_RESULTS "photo-results"             /* what became of them */
+#define TOPIC_MESSAGES "seller-messages"                /* buyers to sellers */
 #define TOPIC_FEED_EVENTS "feed-events"                 /* rows of feeds to offers */
 #define TOPIC_DOCUMENTS "documents"                     /* documents to the registry */
 #define TOPIC_TAKEDOWNS "takedowns"                     /* bans and deletions past both of them */

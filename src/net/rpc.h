@@ -86,6 +86,8 @@ const struct identity *call_identity(const struct call *call);
 const char *call_request_id(const struct call *call);
 /* Who is calling, as the audit log takes it: "NAME#KEY". */
 const char *call_actor(struct call *call);
+/* A hash of who is calling, to count by: of the key, else of the address. */
+uint64_t call_caller(const struct call *call);
 
 /* The value of a request header or gRPC metadata (lower-case name); empty when absent. */
 struct bytes call_header(const struct call *call, const char *name);
@@ -93,13 +95,25 @@ int call_add_header(struct call *call, const char *name, struct bytes value, str
 
 /* Monotonic microseconds by which the client wants the answer; INT64_MAX for no deadline. */
 int64_t call_deadline_us(const struct call *call);
-bool call_cancelled(const struct call *call); /* the client left, or the deadline passed */
+bool call_cancelled(const struct call *call);     /* the client left, or the deadline passed */
+bool call_server_leaves(const struct call *call); /* a stream that would last ends */
 /* When the call came, by its server's clock; 0: it came by none. */
 int64_t call_begun_us(const struct call *call);
 /* For a unary handler that would wait and hold its thread: what it returns now, an error, is
  * forgotten, and it is run again from its beginning after so long, if that is before the deadline.
  * False: that cannot be done here; it has to wait by itself. */
 bool call_come_back(struct call *call, int64_t after_us);
+/* For an RPC_BRIEF handler that sees that it will take long: the same, at once, on the threads of
+ * those that are not brief. False: it runs there already. */
+bool call_leave_brief(struct call *call);
+
+/* For a unary handler whose answer somebody else brings, who answers many at once: true, and the
+ * handler returns RPC_LATER and touches the call no more. False: it has to wait by itself. */
+enum { RPC_LATER = 1 };
+bool call_defer(struct call *call);
+/* Answers what was deferred: by an empty message (a resource: 200 without a body), or by the error.
+ * Once, on any thread, maybe before the handler has returned. */
+void call_answer(struct call *call, int rc, struct err *err);
 
 /* Names a field at fault; returned to the client with the error the handler returns. */
 void call_violation(struct call *call, const char *field, const char *format, ...)

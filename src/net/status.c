@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/memory.h"
@@ -65,6 +66,22 @@ int status_of_err(int err_code)
     size_t at = err_code > 0 ? ARRAY_COUNT(by_err) : (size_t)-err_code;
 
     return at < ARRAY_COUNT(by_err) ? by_err[at] : STATUS_UNKNOWN;
+}
+
+int err_of_status(int status)
+{
+    for (size_t i = 1; i < ARRAY_COUNT(by_err); i++)
+        if (by_err[i] == status)
+            return -(int)i;
+    return ERR_INTERNAL;
+}
+
+int status_of_json_name(const char *name)
+{
+    for (int status = 0; status < STATUS_COUNT; status++)
+        if (strcmp(rows[status].json_name, name) == 0)
+            return status;
+    return STATUS_UNKNOWN;
 }
 
 int status_http(int status)

@@ -11,10 +11,12 @@
 
 enum { STATUS_COUNT = 17, STATUS_OK = 0, STATUS_UNKNOWN = 2, STATUS_UNIMPLEMENTED = 12 };
 
-int status_of_err(int err_code);          /* 0 … 16 */
-int status_http(int status);              /* 200, 400, … */
-const char *status_name(int status);      /* "OK", "INVALID_ARGUMENT": metrics */
-const char *status_json_name(int status); /* "invalid_argument": as Connect writes it */
+int status_of_err(int err_code);           /* 0 … 16 */
+int err_of_status(int status);             /* the first code that has it; else ERR_INTERNAL */
+int status_of_json_name(const char *name); /* STATUS_UNKNOWN: of none */
+int status_http(int status);               /* 200, 400, … */
+const char *status_name(int status);       /* "OK", "INVALID_ARGUMENT": metrics */
+const char *status_json_name(int status);  /* "invalid_argument": as Connect writes it */
 
 /* The reason phrase of an HTTP status. */
 const char *status_http_reason(int http_status);

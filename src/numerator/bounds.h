@@ -12,6 +12,12 @@ enum {
     NUMBER_SHARD_COUNT_MAX = 4096,  /* of a collection; a topic has 256 partitions */
     NUMBER_STATE_KEY_MAX = 1 << 30, /* keys of one state */
     NUMBER_BLOCK_SIZE = 256 << 10,  /* of a state's file: what one checksum covers */
+    NUMBER_PIECE_SIZE = 1 << 20,    /* of files of a batch: one read or write */
+    NUMBER_ROW_SIZE_MAX = 64 << 10, /* of a table of a batch: a key and what else is beside it */
+    NUMBER_COLUMN_COUNT_MAX = 1000, /* of a table of a batch */
+    NUMBER_CLUSTER_SIZE_MAX = 64,   /* of a master's cluster: as members of coord/ */
+    NUMBER_NUMBERING_SIZE_MAX = 48, /* of a numbering's name: a key of coord/ with its prefix */
+    NUMBER_PLACE_SIZE_MAX = 512,    /* of a state's name in a store: as blob/ has them */
     NUMBER_LOAD_COUNT = 2000,       /* rows of one read when what is free is loaded */
 
     /* ---- the pipeline ---- */

@@ -88,19 +88,36 @@ int space_row_find(struct store_tx *tx, const struct number_place *place, struct
     return store_rows_end(&rows, err);
 }
 
-int space_row_save(struct store_tx *tx, const struct number_place *place,
-                   const struct space_row *row, struct err *err)
+#define SPACE_ADD                                                                                  \
+    "INSERT INTO number_space "                                                                    \
+    "(space, shard, kind, scheme, rebuild, generation, change_no) "                                \
+    "VALUES ($1, $2, $3, $4, $5, $6, $7)"
+
+static int put_space(struct store_tx *tx, const char *sql, const struct number_place *place,
+                     const struct space_row *row, struct err *err)
 {
-    return store_exec(tx,
-                      "INSERT INTO number_space "
-                      "(space, shard, kind, scheme, rebuild, generation, change_no) "
-                      "VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (space, shard) DO UPDATE "
-                      "SET generation = excluded.generation, change_no = excluded.change_no",
+    return store_exec(tx, sql,
                       STORE_WITH(STORE_V_INT(place->space), STORE_V_INT(place->shard),
                                  STORE_V_INT(row->version.kind), STORE_V_INT(row->version.scheme),
                                  STORE_V_INT(row->version.rebuild),
                                  STORE_V_INT(row->version.generation), STORE_V_INT(row->change_no)),
                       NULL, err);
+}
+
+int space_row_add(struct store_tx *tx, const struct number_place *place,
+                  const struct space_row *row, struct err *err)
+{
+    return put_space(tx, SPACE_ADD, place, row, err);
+}
+
+int space_row_save(struct store_tx *tx, const struct number_place *place,
+                   const struct space_row *row, struct err *err)
+{
+    return put_space(tx,
+                     SPACE_ADD " ON CONFLICT (space, shard) DO UPDATE "
+                               "SET generation = excluded.generation, "
+                               "change_no = excluded.change_no",
+                     place, row, err);
 }
 
 /* --- keys and their numbers --- */

@@ -37,6 +37,9 @@ typedef int slot_row_fn(void *arg, const struct slot_row *row, struct err *err);
 
 int space_row_find(struct store_tx *tx, const struct number_place *place, struct space_row *row,
                    struct err *err);
+/* Makes it; fails when it is there. */
+int space_row_add(struct store_tx *tx, const struct number_place *place,
+                  const struct space_row *row, struct err *err);
 /* Makes it, or writes over it. */
 int space_row_save(struct store_tx *tx, const struct number_place *place,
                    const struct space_row *row, struct err *err);

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/bytes.h"
 #include "base/err.h"
 #include "store/store.h"
@@ -53,6 +54,10 @@ void number_shard_range(uint32_t shard, uint32_t shard_count, int64_t *first, in
 enum { NUMBER_KEY_PART_MAX = 4 };
 int number_key_join(const struct bytes *parts, uint32_t count, struct bytes *key,
                     struct arena *arena, struct err *err);
+/* The same, appended to out. ERR_INVALID: it is empty, or too long for out. */
+int number_key_put(const struct bytes *parts, uint32_t count, struct buf *out, struct err *err);
+/* The parts again, borrowed from the key; how many. 0: it is no key that was joined. */
+uint32_t number_key_split(struct bytes key, struct bytes parts[NUMBER_KEY_PART_MAX]);
 
 struct number_rules {
     uint32_t ttl_generations;  /* a gone key keeps its number for so many, and ... */

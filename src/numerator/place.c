@@ -54,11 +54,9 @@ const char *number_version_misfit(const struct number_version *state,
 }
 
 /* Several parts begin with a zero byte, which a single one may not: 0 | (varint size | part) ... */
-int number_key_join(const struct bytes *parts, uint32_t count, struct bytes *key,
-                    struct arena *arena, struct err *err)
+int number_key_put(const struct bytes *parts, uint32_t count, struct buf *out, struct err *err)
 {
-    struct buf joined = BUF_INIT(NUMBER_KEY_SIZE_MAX);
-    bool is_wrong;
+    size_t before = out->size;
 
     if (count == 0 || count > NUMBER_KEY_PART_MAX)
         return err_set(err, ERR_INVALID, "a key of %u parts: expected 1 to %d", count,
@@ -66,18 +64,43 @@ int number_key_join(const struct bytes *parts, uint32_t count, struct bytes *key
     if (count == 1 && parts[0].size > 0 && parts[0].data[0] == 0)
         return err_set(err, ERR_INVALID, "a key begins with a zero byte");
     if (count == 1)
-        buf_put(&joined, parts[0]);
+        buf_put(out, parts[0]);
     else
-        buf_put_byte(&joined, 0);
+        buf_put_byte(out, 0);
     for (uint32_t i = 0; count > 1 && i < count; i++) {
-        varint_put(&joined, parts[i].size);
-        buf_put(&joined, parts[i]);
+        varint_put(out, parts[i].size);
+        buf_put(out, parts[i]);
     }
-    *key = arena_copy(arena, buf_bytes(&joined));
-    is_wrong = buf_failed(&joined) || key->size == 0;
-    buf_release(&joined);
-    if (is_wrong)
+    if (out->size == before || buf_failed(out) || out->size - before > NUMBER_KEY_SIZE_MAX)
         return err_set(err, ERR_INVALID, "a key is empty, or has more than %d bytes",
                        NUMBER_KEY_SIZE_MAX);
     return 0;
+}
+
+int number_key_join(const struct bytes *parts, uint32_t count, struct bytes *key,
+                    struct arena *arena, struct err *err)
+{
+    struct buf joined = BUF_INIT(NUMBER_KEY_SIZE_MAX);
+    int rc = number_key_put(parts, count, &joined, err);
+
+    *key = arena_copy(arena, buf_bytes(&joined));
+    buf_release(&joined);
+    return rc;
+}
+
+uint32_t number_key_split(struct bytes key, struct bytes parts[NUMBER_KEY_PART_MAX])
+{
+    uint32_t count = 0;
+    uint64_t size;
+
+    if (key.size == 0 || key.data[0] != 0) {
+        parts[0] = key;
+        return key.size > 0;
+    }
+    for (key = bytes_skip(key, 1); key.size > 0; key = bytes_skip(key, size)) {
+        if (count == NUMBER_KEY_PART_MAX || !varint_get(&key, &size) || size > key.size)
+            return 0;
+        parts[count++] = bytes_make(key.data, size);
+    }
+    return count > 1 ? count : 0;
 }

@@ -28,7 +28,6 @@ struct number_state *number_state_new(const struct number_version *version, uint
     state->shards = mem_array(shard_count, sizeof(*state->shards));
     for (uint32_t i = 0; i < shard_count; i++)
         slots_init(&state->shards[i], &state->rules);
-    state->table = mem_array(1, sizeof(*state->table));
     return state;
 }
 
@@ -56,7 +55,8 @@ struct bytes state_key_bytes(const struct number_state *state, const struct stat
     return bytes_make(state->bytes.data + key->at, key->size);
 }
 
-void state_add(struct number_state *state, struct bytes key, const struct state_key *parts)
+void state_add(struct number_state *state, struct bytes key, const struct state_key *parts,
+               uint32_t shard_count)
 {
     struct state_key *added;
 
@@ -67,74 +67,153 @@ void state_add(struct number_state *state, struct bytes key, const struct state_
     *added = *parts;
     added->at = state->bytes.size;
     added->size = (uint32_t)key.size;
-    assert(added->shard < state->shard_count && key.size <= NUMBER_KEY_SIZE_MAX);
+    assert(added->shard < shard_count && key.size <= NUMBER_KEY_SIZE_MAX);
     buf_put(&state->bytes, key);
     assert(!buf_failed(&state->bytes));
 }
 
-/* The key's entry of the table, or the empty one where it belongs. */
-static uint32_t *table_entry(const struct number_state *state, struct bytes key)
+static uint64_t entry_make(uint64_t hash, uint64_t place)
 {
-    for (uint64_t at = hash64(key);; at++) {
-        uint32_t *entry = &state->table[at & state->table_mask];
+    assert(place > 0 && place <= UINT32_MAX);
+    return (hash >> 32 << 32) | place;
+}
 
-        if (*entry == 0 || bytes_equal(state_key_bytes(state, &state->keys[*entry - 1]), key))
+static bool has_tag(uint64_t entry, uint64_t hash)
+{
+    return (entry ^ hash) >> 32 == 0;
+}
+
+static struct state_key *entry_key(const struct number_state *state, uint64_t entry)
+{
+    return &state->keys[(uint32_t)entry - 1];
+}
+
+/* The key's entry of the table, or the empty one where it belongs. */
+static uint64_t *table_entry(const struct number_state *state, struct bytes key, uint64_t hash)
+{
+    assert(state->table);
+    for (uint64_t at = hash;; at++) {
+        uint64_t *entry = &state->table[at & state->table_mask];
+
+        if (*entry == 0)
+            return entry;
+        if (has_tag(*entry, hash) &&
+            bytes_equal(state_key_bytes(state, entry_key(state, *entry)), key))
             return entry;
     }
 }
 
-struct state_key *state_key_find(const struct number_state *state, struct bytes key)
+struct state_key *state_key_find(const struct number_state *state, struct bytes key, uint64_t hash)
 {
-    uint32_t place = *table_entry(state, key);
+    uint64_t entry = *table_entry(state, key, hash);
 
     object_check(state, NUMBER_STATE_MAGIC);
-    return place > 0 ? &state->keys[place - 1] : NULL;
+    return entry > 0 ? entry_key(state, entry) : NULL;
 }
 
-static int compare_place(const void *left, const void *right)
+void state_warm(const struct number_state *state, const uint64_t *hashes, uint32_t count)
 {
-    const struct state_key *a = left, *b = right;
+    uint64_t entries[STATE_WARM_COUNT];
 
+    assert(count <= STATE_WARM_COUNT && state->table);
+    for (uint32_t i = 0; i < count; i++)
+        __builtin_prefetch(&state->table[hashes[i] & state->table_mask]);
+    for (uint32_t i = 0; i < count; i++) {
+        entries[i] = state->table[hashes[i] & state->table_mask];
+        if (entries[i] > 0)
+            __builtin_prefetch(entry_key(state, entries[i]));
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (entries[i] > 0 && has_tag(entries[i], hashes[i]))
+            __builtin_prefetch(state->bytes.data + entry_key(state, entries[i])->at);
+}
+
+int state_place_order(const struct state_key *a, const struct state_key *b)
+{
     if (a->shard != b->shard)
         return a->shard < b->shard ? -1 : 1;
     return (a->doc_id > b->doc_id) - (a->doc_id < b->doc_id);
 }
 
-int state_index(struct number_state *state, uint64_t more, struct err *err)
+static int compare_place(const void *left, const void *right)
 {
-    uint64_t size = 2;
+    return state_place_order(left, right);
+}
+
+int state_sort(struct number_state *state, struct err *err)
+{
+    uint64_t i = 1;
 
     object_check(state, NUMBER_STATE_MAGIC);
-    if (state->key_count > 1)
-        qsort(state->keys, state->key_count, sizeof(*state->keys), compare_place);
-    while (size < 2 * (state->key_count + more))
-        size *= 2;
-    free(state->table);
-    state->table = mem_array(size, sizeof(*state->table));
-    assert(2 * state->key_count <= size && (size & (size - 1)) == 0);
-    state->table_mask = size - 1;
-    for (uint64_t i = 0; i < state->key_count; i++) {
-        uint32_t *entry = table_entry(state, state_key_bytes(state, &state->keys[i]));
+    while (i < state->key_count && state_place_order(&state->keys[i - 1], &state->keys[i]) < 0)
+        i++;
+    if (i >= state->key_count)
+        return 0;
+    qsort(state->keys, state->key_count, sizeof(*state->keys), compare_place);
+    for (i = 1; i < state->key_count; i++)
+        if (state_place_order(&state->keys[i - 1], &state->keys[i]) == 0)
+            return err_set(err, ERR_CORRUPT, "number %u of shard %u belongs to two keys",
+                           state->keys[i].doc_id, state->keys[i].shard);
+    return 0;
+}
+
+/* Some keys from `first` on into the table. */
+static int index_some(struct number_state *state, uint64_t first, uint32_t count, struct err *err)
+{
+    uint64_t hashes[STATE_WARM_COUNT];
+
+    for (uint32_t i = 0; i < count; i++) {
+        hashes[i] = hash64(state_key_bytes(state, &state->keys[first + i]));
+        __builtin_prefetch(&state->table[hashes[i] & state->table_mask], 1);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct state_key *key = &state->keys[first + i];
+        uint64_t *entry = table_entry(state, state_key_bytes(state, key), hashes[i]);
 
         if (*entry > 0)
             return err_set(err, ERR_CORRUPT, "a key is there twice, as the numbers %u and %u",
-                           state->keys[*entry - 1].doc_id, state->keys[i].doc_id);
-        if (i > 0 && compare_place(&state->keys[i - 1], &state->keys[i]) == 0)
-            return err_set(err, ERR_CORRUPT, "number %u of shard %u belongs to two keys",
-                           state->keys[i].doc_id, state->keys[i].shard);
-        *entry = (uint32_t)(i + 1);
+                           entry_key(state, *entry)->doc_id, key->doc_id);
+        *entry = entry_make(hashes[i], first + i + 1);
     }
     return 0;
 }
 
-void state_note(struct number_state *state)
+int state_index(struct number_state *state, uint64_t more, struct err *err)
 {
-    struct bytes key = state_key_bytes(state, &state->keys[state->key_count - 1]);
-    uint32_t *entry = table_entry(state, key);
+    uint64_t size = 2;
+    int rc = 0;
 
     object_check(state, NUMBER_STATE_MAGIC);
-    assert(*entry == 0 && 2 * state->key_count <= state->table_mask + 1);
-    *entry = (uint32_t)state->key_count;
+    while (size < 2 * (state->key_count + more))
+        size *= 2;
+    free(state->table);
+    state->table = mem_array(size, sizeof(*state->table));
+    state->table_mask = size - 1;
+    assert(2 * state->key_count <= size && (size & (size - 1)) == 0);
+    for (uint64_t i = 0; rc == 0 && i < state->key_count; i += STATE_WARM_COUNT) {
+        uint64_t left = state->key_count - i;
+
+        rc = index_some(state, i, left < STATE_WARM_COUNT ? (uint32_t)left : STATE_WARM_COUNT, err);
+    }
+    return rc;
+}
+
+void state_note(struct number_state *state, uint64_t hash)
+{
+    struct bytes key = state_key_bytes(state, &state->keys[state->key_count - 1]);
+    uint64_t *entry;
+    struct err err;
+
+    object_check(state, NUMBER_STATE_MAGIC);
+    if (3 * state->key_count > 2 * (state->table_mask + 1)) {
+        int rc = state_index(state, state->key_count, &err);
+
+        assert(rc == 0); /* no key was there twice before */
+        return;
+    }
+    entry = table_entry(state, key, hash);
+    assert(*entry == 0);
+    *entry = entry_make(hash, state->key_count);
 }
 
 /* --- looking --- */
@@ -151,6 +230,21 @@ uint32_t number_state_shard_count(const struct number_state *state)
     return state->shard_count;
 }
 
+void number_state_set_rules(struct number_state *state, const struct number_rules *rules)
+{
+    object_check(state, NUMBER_STATE_MAGIC);
+    state->rules = *rules;
+    state->rules.ttl_us = state->rules.hold_us = 0;
+    for (uint32_t i = 0; i < state->shard_count; i++)
+        state->shards[i].rules = state->rules;
+}
+
+struct number_rules number_state_rules(const struct number_state *state)
+{
+    object_check(state, NUMBER_STATE_MAGIC);
+    return state->rules;
+}
+
 uint64_t number_state_key_count(const struct number_state *state)
 {
     object_check(state, NUMBER_STATE_MAGIC);
@@ -164,7 +258,7 @@ uint32_t number_state_shard_size(const struct number_state *state, uint32_t shar
     return slots_size(&state->shards[shard]);
 }
 
-static struct number_entry entry_of(const struct number_state *state, const struct state_key *key)
+struct number_entry state_entry(const struct number_state *state, const struct state_key *key)
 {
     return (struct number_entry){
         .key = state_key_bytes(state, key),
@@ -180,17 +274,20 @@ struct number_entry number_state_entry(const struct number_state *state, uint64_
 {
     object_check(state, NUMBER_STATE_MAGIC);
     assert(at < state->key_count);
-    return entry_of(state, &state->keys[at]);
+    return state_entry(state, &state->keys[at]);
 }
 
-bool number_state_find(const struct number_state *state, struct bytes key,
-                       struct number_entry *entry)
+bool number_state_find(struct number_state *state, struct bytes key, struct number_entry *entry)
 {
-    const struct state_key *found = state_key_find(state, key);
+    const struct state_key *found;
+    struct err err;
 
     object_check(state, NUMBER_STATE_MAGIC);
+    if (!state->table && state_index(state, 0, &err))
+        abort(); /* whoever made the state has looked */
+    found = state_key_find(state, key, hash64(key));
     if (found)
-        *entry = entry_of(state, found);
+        *entry = state_entry(state, found);
     return found != NULL;
 }
 

@@ -28,7 +28,7 @@ static int take_key(void *arg, const struct slot_row *row, struct err *err)
         .seen = row->gone_us > 0 ? row->seen : state->version.generation,
     };
 
-    state_add(state, row->key, &key);
+    state_add(state, row->key, &key, state->shard_count);
     export->page_count++;
     return 0;
 }
@@ -90,7 +90,7 @@ int number_state_export(struct store *store, int64_t space, uint32_t shard, uint
     assert(shard < shard_count);
     rc = store_read(store, export_fn, &export, err);
     if (rc == 0)
-        rc = state_index(export.state, 0, err);
+        rc = state_sort(export.state, err);
     if (rc) {
         number_state_free(export.state);
         export.state = NULL;

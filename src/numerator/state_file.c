@@ -17,19 +17,12 @@
  *     4 key     shard, class, doc_id, birth, seen, key       in order of shards and numbers
  */
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/crc.h"
 #include "base/endian.h"
-#include "base/file.h"
 #include "base/memory.h"
 #include "base/object.h"
 #include "base/varint.h"
@@ -42,16 +35,16 @@ enum {
     HEAD_NUMBER_COUNT = 7,
     HEAD_SIZE = sizeof(magic) + HEAD_NUMBER_COUNT * 4 + 4,
     BLOCK_HEAD_SIZE = 8,
+    RECORD_NUMBER_MAX = 5,
 };
 enum record_kind { RECORD_CLASS = 1, RECORD_EXTENT, RECORD_FREE, RECORD_KEY };
 
 /* --- writing --- */
 
 struct writer {
-    int fd;
+    struct outlet *out;
     uint32_t crc; /* of the block before */
     struct buf block;
-    int rc;
 };
 
 static void begin_block(struct writer *writer)
@@ -61,7 +54,7 @@ static void begin_block(struct writer *writer)
     buf_advance(&writer->block, BLOCK_HEAD_SIZE);
 }
 
-static void end_block(struct writer *writer, struct err *err)
+static void end_block(struct writer *writer)
 {
     uint8_t *head = writer->block.data;
     size_t size = writer->block.size - BLOCK_HEAD_SIZE;
@@ -70,53 +63,55 @@ static void end_block(struct writer *writer, struct err *err)
     writer->crc = crc32c(writer->crc, bytes_make(head, 4));
     writer->crc = crc32c(writer->crc, bytes_make(head + BLOCK_HEAD_SIZE, size));
     put_le32(head + 4, writer->crc);
-    if (writer->rc == 0)
-        writer->rc = file_write_all(writer->fd, buf_bytes(&writer->block), err);
+    outlet_put(writer->out, buf_bytes(&writer->block));
     begin_block(writer);
 }
 
 /* Numbers, then perhaps a text. */
 static void put_record(struct writer *writer, enum record_kind kind, const uint32_t *numbers,
-                       size_t count, const struct bytes *text, struct err *err)
+                       size_t count, const struct bytes *text)
 {
-    buf_put_byte(&writer->block, (uint8_t)kind);
+    uint8_t head[1 + (RECORD_NUMBER_MAX + 1) * VARINT_SIZE_MAX];
+    size_t size = 1;
+
+    assert(count <= RECORD_NUMBER_MAX);
+    head[0] = (uint8_t)kind;
     for (size_t i = 0; i < count; i++)
-        varint_put(&writer->block, numbers[i]);
-    if (text) {
-        varint_put(&writer->block, text->size);
+        size += varint_encode(numbers[i], head + size);
+    if (text)
+        size += varint_encode(text->size, head + size);
+    buf_put_raw(&writer->block, head, size);
+    if (text)
         buf_put(&writer->block, *text);
-    }
     if (writer->block.size >= NUMBER_BLOCK_SIZE)
-        end_block(writer, err);
+        end_block(writer);
 }
 
-static void put_shard(struct writer *writer, const struct slots *slots, uint32_t shard,
-                      struct err *err)
+static void put_shard(struct writer *writer, const struct slots *slots, uint32_t shard)
 {
     for (uint32_t i = 0; i < slots->class_count; i++) {
         struct bytes name = slots_class_name(slots, i);
 
-        put_record(writer, RECORD_CLASS, &shard, 1, &name, err);
+        put_record(writer, RECORD_CLASS, &shard, 1, &name);
     }
     for (uint32_t i = 0; i < slots->next_extent / NUMBER_EXTENT_SIZE; i++) {
         uint32_t class_no, used = slots_extent(slots, i, &class_no);
 
-        put_record(writer, RECORD_EXTENT, (uint32_t[]){shard, class_no, i, used}, 4, NULL, err);
+        put_record(writer, RECORD_EXTENT, (uint32_t[]){shard, class_no, i, used}, 4, NULL);
     }
     for (uint32_t i = 0; i < slots->class_count; i++)
         for (size_t j = 0; j < slots->classes[i].free_count; j++)
             put_record(writer, RECORD_FREE, (uint32_t[]){shard, i, slots->classes[i].free[j], 0}, 4,
-                       NULL, err);
+                       NULL);
     for (size_t i = slots->held_first; i < slots->held_count; i++) {
         const struct slot_held *held = &slots->held[i];
 
         put_record(writer, RECORD_FREE,
-                   (uint32_t[]){shard, held->class_no, held->doc_id, held->generation}, 4, NULL,
-                   err);
+                   (uint32_t[]){shard, held->class_no, held->doc_id, held->generation}, 4, NULL);
     }
 }
 
-static void put_head(struct writer *writer, const struct number_state *state, struct err *err)
+static void put_head(struct writer *writer, const struct number_state *state)
 {
     const uint32_t numbers[HEAD_NUMBER_COUNT] = {
         state->version.kind,           state->version.scheme, state->version.rebuild,
@@ -130,65 +125,51 @@ static void put_head(struct writer *writer, const struct number_state *state, st
         put_le32(head + sizeof(magic) + 4 * i, numbers[i]);
     writer->crc = crc32c(0, bytes_make(head, HEAD_SIZE - 4));
     put_le32(head + HEAD_SIZE - 4, writer->crc);
-    writer->rc = file_write_all(writer->fd, bytes_make(head, HEAD_SIZE), err);
+    outlet_put(writer->out, bytes_make(head, HEAD_SIZE));
 }
 
-static int write_all(int fd, const struct number_state *state, struct err *err)
+void number_state_put(const struct number_state *state, struct outlet *out)
 {
-    struct writer writer = {.fd = fd};
+    struct writer writer = {.out = out};
 
+    object_check(state, NUMBER_STATE_MAGIC);
     buf_init(&writer.block, 2 * NUMBER_BLOCK_SIZE);
-    put_head(&writer, state, err);
+    put_head(&writer, state);
     begin_block(&writer);
     for (uint32_t i = 0; i < state->shard_count; i++)
-        put_shard(&writer, &state->shards[i], i, err);
-    for (uint64_t i = 0; i < state->key_count && writer.rc == 0; i++) {
+        put_shard(&writer, &state->shards[i], i);
+    for (uint64_t i = 0; i < state->key_count; i++) {
         const struct state_key *key = &state->keys[i];
         struct bytes text = state_key_bytes(state, key);
 
         put_record(&writer, RECORD_KEY,
                    (uint32_t[]){key->shard, key->class_no, key->doc_id, key->birth, key->seen}, 5,
-                   &text, err);
+                   &text);
     }
     if (writer.block.size > BLOCK_HEAD_SIZE)
-        end_block(&writer, err);
-    end_block(&writer, err);
+        end_block(&writer);
+    end_block(&writer);
     buf_release(&writer.block);
-    return writer.rc;
 }
 
 int number_state_write(const struct number_state *state, const char *path, struct err *err)
 {
-    char *draft = NULL, *dir = mem_strdup(path), *slash = strrchr(dir, '/');
-    int fd, rc;
+    struct outlet *out;
+    int rc = outlet_open(path, NULL, &out, err);
 
-    object_check(state, NUMBER_STATE_MAGIC);
-    if (asprintf(&draft, "%s.%ld.draft", path, (long)getpid()) < 0)
-        abort();
-    fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
-    rc = fd < 0 ? err_errno(err, "create %s", draft) : write_all(fd, state, err);
-    if (rc == 0 && fsync(fd))
-        rc = err_errno(err, "sync %s", draft);
-    if (fd >= 0 && close(fd) && rc == 0)
-        rc = err_errno(err, "close %s", draft);
-    if (rc == 0 && rename(draft, path))
-        rc = err_errno(err, "rename %s", draft);
-    if (rc && fd >= 0)
-        unlink(draft);
-    if (slash)
-        *slash = 0;
-    if (rc == 0)
-        rc = dir_sync(!slash ? "." : slash == dir ? "/" : dir, err);
-    free(draft);
-    free(dir);
-    return rc;
+    if (rc)
+        return rc;
+    number_state_put(state, out);
+    return outlet_commit(out, err);
 }
 
 /* --- reading --- */
 
 struct reader {
-    struct bytes rest; /* of the file */
-    size_t size;       /* of all of it */
+    struct inlet *in;  /* that more comes from; NULL: the rest is all */
+    struct buf window; /* then: where the rest lies */
+    struct bytes rest; /* not looked at yet */
+    uint64_t position; /* of the rest, in the file */
     uint32_t crc;
     struct bytes block; /* what is left of it */
     struct number_state *state;
@@ -196,17 +177,44 @@ struct reader {
 
 static int damaged(const struct reader *reader, const char *what, struct err *err)
 {
-    return err_set(err, ERR_CORRUPT, "the state is damaged before byte %zu: %s",
-                   reader->size - reader->rest.size, what);
+    return err_set(err, ERR_CORRUPT, "the state is damaged before byte %" PRIu64 ": %s",
+                   reader->position, what);
+}
+
+static void skip(struct reader *reader, size_t size)
+{
+    reader->rest = bytes_skip(reader->rest, size);
+    reader->position += size;
+}
+
+/* Has at least `size` bytes at hand, or all that there are. */
+static int fetch(struct reader *reader, size_t size, struct err *err)
+{
+    int rc = 0;
+
+    if (!reader->in || reader->rest.size >= size)
+        return 0;
+    buf_consume(&reader->window, reader->window.size - reader->rest.size);
+    for (size_t before = SIZE_MAX;
+         rc == 0 && reader->window.size < size && reader->window.size != before;) {
+        before = reader->window.size;
+        rc = inlet_read(reader->in, &reader->window, NUMBER_PIECE_SIZE, err);
+    }
+    reader->rest = buf_bytes(&reader->window);
+    return rc;
 }
 
 static int decode_head(struct reader *reader, uint32_t numbers[HEAD_NUMBER_COUNT], struct err *err)
 {
-    struct bytes head = bytes_make(reader->rest.data, HEAD_SIZE);
+    struct bytes head;
+    int rc = fetch(reader, HEAD_SIZE, err);
 
+    if (rc)
+        return rc;
+    head = bytes_make(reader->rest.data, HEAD_SIZE);
     if (reader->rest.size < HEAD_SIZE || memcmp(head.data, magic, sizeof(magic)) != 0)
         return err_set(err, ERR_CORRUPT, "it is not a state of numbers, or it ends in its head");
-    reader->rest = bytes_skip(reader->rest, HEAD_SIZE);
+    skip(reader, HEAD_SIZE);
     reader->crc = crc32c(0, bytes_make(head.data, HEAD_SIZE - 4));
     if (reader->crc != get_le32(head.data + HEAD_SIZE - 4))
         return damaged(reader, "the head's checksum is another", err);
@@ -221,10 +229,18 @@ static int next_block(struct reader *reader, struct err *err)
 {
     uint32_t size;
     uint32_t crc;
+    int rc = fetch(reader, BLOCK_HEAD_SIZE, err);
 
+    if (rc)
+        return rc;
     if (reader->rest.size < BLOCK_HEAD_SIZE)
         return damaged(reader, "it ends in the middle", err);
     size = get_le32(reader->rest.data);
+    if (size > NUMBER_BLOCK_SIZE * 2)
+        return damaged(reader, "a block is too large", err);
+    rc = fetch(reader, BLOCK_HEAD_SIZE + size, err);
+    if (rc)
+        return rc;
     if (size > reader->rest.size - BLOCK_HEAD_SIZE)
         return damaged(reader, "it ends in the middle of a block", err);
     crc = crc32c(reader->crc, bytes_make(reader->rest.data, 4));
@@ -233,7 +249,7 @@ static int next_block(struct reader *reader, struct err *err)
     if (crc != get_le32(reader->rest.data + 4))
         return damaged(reader, "a block's checksum is another", err);
     reader->crc = crc;
-    reader->rest = bytes_skip(reader->rest, BLOCK_HEAD_SIZE + size);
+    skip(reader, BLOCK_HEAD_SIZE + size);
     return 0;
 }
 
@@ -337,7 +353,8 @@ static bool read_key(struct reader *reader)
                                   .class_no = numbers[1],
                                   .doc_id = numbers[2],
                                   .birth = numbers[3],
-                                  .seen = numbers[4]});
+                                  .seen = numbers[4]},
+              state->shard_count);
     return true;
 }
 
@@ -385,94 +402,98 @@ static int check_given(const struct number_state *state, struct err *err)
     return rc;
 }
 
-int number_state_decode(struct bytes file, struct number_state **state, struct err *err)
+static int read_blocks(struct reader *reader, struct err *err)
 {
-    struct reader reader = {.rest = file, .size = file.size};
-    uint32_t head[HEAD_NUMBER_COUNT];
     int rc;
 
+    do {
+        rc = next_block(reader, err);
+        if (rc || reader->block.size == 0)
+            break;
+        rc = read_records(reader, err);
+    } while (rc == 0);
+    if (rc == 0)
+        rc = fetch(reader, 1, err);
+    if (rc == 0 && reader->rest.size > 0)
+        rc = damaged(reader, "it goes on behind its end", err);
+    return rc;
+}
+
+static int decode(struct reader *reader, struct number_state **state, struct err *err)
+{
+    uint32_t head[HEAD_NUMBER_COUNT];
+    int rc = decode_head(reader, head, err);
+
     *state = NULL;
-    rc = decode_head(&reader, head, err);
     if (rc)
         return rc;
-    reader.state = number_state_new(
+    reader->state = number_state_new(
         &(struct number_version){head[0], head[1], head[2], head[3]}, head[4],
         &(struct number_rules){.ttl_generations = head[5], .hold_generations = head[6]});
-    do {
-        rc = next_block(&reader, err);
-        if (rc)
-            goto out;
-        if (reader.block.size == 0)
-            break;
-        rc = read_records(&reader, err);
-    } while (rc == 0);
-    if (rc == 0 && reader.rest.size > 0)
-        rc = damaged(&reader, "it goes on behind its end", err);
-    for (uint32_t i = 0; rc == 0 && i < reader.state->shard_count; i++)
-        slots_restored(&reader.state->shards[i], head[3]);
+    rc = read_blocks(reader, err);
+    for (uint32_t i = 0; rc == 0 && i < reader->state->shard_count; i++)
+        slots_restored(&reader->state->shards[i], head[3]);
     if (rc == 0)
-        rc = state_index(reader.state, 0, err);
+        rc = state_sort(reader->state, err);
     if (rc == 0)
-        rc = check_given(reader.state, err);
-out:
+        rc = state_index(reader->state, 0, err);
+    if (rc == 0)
+        rc = check_given(reader->state, err);
     if (rc)
-        number_state_free(reader.state);
+        number_state_free(reader->state);
     else
-        *state = reader.state;
+        *state = reader->state;
     return rc;
 }
 
-/* The file in memory, for fn; what is damaged is told with its name. */
-static int with_file(const char *path, int (*fn)(struct bytes file, void *arg, struct err *err),
-                     void *arg, struct err *err)
+int number_state_decode(struct bytes file, struct number_state **state, struct err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
-    void *data = MAP_FAILED;
-    struct stat info;
+    struct reader reader = {.rest = file};
 
-    if (fd < 0)
-        return err_errno(err, "open %s", path);
-    if (fstat(fd, &info)) {
-        rc = err_errno(err, "look at %s", path);
-    } else if (info.st_size == 0) {
-        rc = err_set(err, ERR_CORRUPT, "%s: it is empty", path);
-    } else {
-        data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        rc = data == MAP_FAILED ? err_errno(err, "read %s", path)
-                                : fn(bytes_make(data, (size_t)info.st_size), arg, err);
-    }
-    if (data != MAP_FAILED) {
-        munmap(data, (size_t)info.st_size);
-        if (rc)
-            err_wrap(err, "%s", path);
-    }
-    close(fd);
+    return decode(&reader, state, err);
+}
+
+static int get_state(struct inlet *in, struct number_state **state, struct err *err)
+{
+    struct reader reader = {.in = in, .window = BUF_INIT(4 * NUMBER_PIECE_SIZE)};
+    int rc = decode(&reader, state, err);
+
+    buf_release(&reader.window);
     return rc;
 }
 
-static int decode_whole(struct bytes file, void *arg, struct err *err)
+int number_state_load(const char *name, struct blob *blob, struct number_state **state,
+                      struct err *err)
 {
-    return number_state_decode(file, arg, err);
+    struct inlet *in;
+    int rc = inlet_open(name, blob, &in, err);
+
+    *state = NULL;
+    if (rc)
+        return rc;
+    rc = get_state(in, state, err);
+    inlet_close(in);
+    return rc ? err_wrap(err, "%s", name) : 0;
 }
 
 int number_state_read(const char *path, struct number_state **state, struct err *err)
 {
-    *state = NULL;
-    return with_file(path, decode_whole, state, err);
+    return number_state_load(path, NULL, state, err);
 }
 
-static int decode_version(struct bytes file, void *arg, struct err *err)
+int number_state_load_version(const char *name, struct blob *blob, struct number_version *version,
+                              struct err *err)
 {
-    struct reader reader = {.rest = file, .size = file.size};
     uint32_t head[HEAD_NUMBER_COUNT];
-    int rc = decode_head(&reader, head, err);
+    struct reader reader = {.window = BUF_INIT(4 * NUMBER_PIECE_SIZE)};
+    int rc = inlet_open(name, blob, &reader.in, err);
 
+    if (rc)
+        return rc;
+    rc = decode_head(&reader, head, err);
     if (rc == 0)
-        *(struct number_version *)arg = (struct number_version){head[0], head[1], head[2], head[3]};
-    return rc;
-}
-
-int number_state_read_version(const char *path, struct number_version *version, struct err *err)
-{
-    return with_file(path, decode_version, version, err);
+        *version = (struct number_version){head[0], head[1], head[2], head[3]};
+    buf_release(&reader.window);
+    inlet_close(reader.in);
+    return rc ? err_wrap(err, "%s", name) : 0;
 }

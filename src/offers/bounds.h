@@ -25,10 +25,24 @@ enum {
     /* ---- what others say of an offer: moderators, photos, stages ---- */
     OPINION_REASON_COUNT_MAX = 20, /* of a moderator; more is not read */
     OPINION_REASON_SIZE_MAX = 500,
-    OPINION_WORKER_COUNT = 4,        /* threads that apply a batch of opinions: they are few */
-    PHOTO_RESULT_WORKER_COUNT = 32,  /* and of results of photos, which are as many as offers */
-    PHOTO_HASH_SIZE_MAX = 64,        /* SHA-512 */
-    PHOTO_REASON_SIZE_MAX = 500,     /* a sentence for the seller */
+    OPINION_WORKER_COUNT = 4,       /* threads that apply a batch of opinions: they are few */
+    PHOTO_RESULT_WORKER_COUNT = 32, /* and of results of photos, which are as many as offers */
+    PHOTO_HASH_SIZE_MAX = 64,       /* SHA-512 */
+    PHOTO_REASON_SIZE_MAX = 500,    /* a sentence for the seller */
+    LIKENESS_BITS_MIN = 8,          /* set, and not set, in a look that says something */
+    LIKENESS_BAND_COUNT = 2000,     /* photos looked at that share a band of a look */
+    LIKENESS_PHOTO_COUNT = 100,     /* those of them that look alike */
+    LIKENESS_OFFER_COUNT = 1000,    /* and the offers they stand in: more are told as so many */
+    MESSAGE_TEXT_LENGTH_MAX = 2000, /* of a buyer: a question, not a letter */
+    MESSAGE_SIZE_MAX =
+        16 << 10, /* one, encoded: its text in four bytes a character, and the rest */
+    MESSAGE_PHONE_DIGITS_MIN = 5, /* of the phone to answer to: a town's own */
+    MESSAGE_PHONE_DIGITS_MAX = 20,
+    MESSAGE_LIFE_DAYS = 180,    /* an answer is late by then */
+    MESSAGE_CHUNK_COUNT = 1000, /* old ones removed by one transaction */
+    MESSAGE_WORKER_COUNT = 4,   /* threads that apply a batch of messages */
+    CONTACT_SET_COUNT = 2048,   /* callers whose contacts are counted: 16 384, in 400 KB */
+    CONTACT_SET_SIZE = 8,
     STAGE_NAME_SIZE_MAX = 40,        /* part of a key */
     STAGE_VALUE_SIZE_MAX = 64 << 10, /* a state, not a document */
 
@@ -40,16 +54,17 @@ enum {
     EXPORT_PAUSE_MS = 20,    /* after a round that was not full: small rounds cost as many syncs */
     EXPORT_WAIT_MS_MIN = 5,  /* after an empty round; doubled with each … */
     EXPORT_WAIT_MS_MAX = 50, /* … up to this: the delay of a change after a quiet time */
-    EXPORT_ALONE_MS_MAX = 1000, /* at once this where all writers ring: shards that were gained */
-    EXPORT_RETRY_MS_MAX = 1000, /* the same after failures, from EXPORT_WAIT_MS_MAX on */
-    EXPIRY_CHUNK_COUNT = 100,   /* offers found by one read; each is a transaction */
-    ONCE_CHUNK_COUNT = 1000,    /* kept answers removed by one transaction */
-    DRAFT_CHUNK_COUNT = 200,    /* abandoned drafts removed by one transaction */
-    KEEPING_PERIOD_MS = 1000,   /* expiry, old answers and lag are looked at this often */
-    LIST_CHECK_COUNT = 500,     /* rows of one read when lists are checked: 50 MB at the most */
-    RECOUNT_CHUNK_COUNT = 250,  /* offers of one transaction of a recount: 3 ms of the writer */
-    COUNTERS_TELL_MS = 1000,    /* how often a check tells where it is */
-    COUNTERS_TELL_COUNT = 1000, /* and after how many findings */
+    EXPORT_ALONE_MS_MAX = 1000,   /* at once this where all writers ring: shards that were gained */
+    EXPORT_RETRY_MS_MAX = 1000,   /* the same after failures, from EXPORT_WAIT_MS_MAX on */
+    EXPIRY_CHUNK_COUNT = 100,     /* offers found by one read; each is a transaction */
+    ONCE_CHUNK_COUNT = 1000,      /* kept answers removed by one transaction */
+    PHOTO_LIST_CHUNK_COUNT = 100, /* offers whose photos are listed by one transaction */
+    DRAFT_CHUNK_COUNT = 200,      /* abandoned drafts removed by one transaction */
+    KEEPING_PERIOD_MS = 1000,     /* expiry, old answers and lag are looked at this often */
+    LIST_CHECK_COUNT = 500,       /* rows of one read when lists are checked: 50 MB at the most */
+    RECOUNT_CHUNK_COUNT = 250,    /* offers of one transaction of a recount: 3 ms of the writer */
+    COUNTERS_TELL_MS = 1000,      /* how often a check tells where it is */
+    COUNTERS_TELL_COUNT = 1000,   /* and after how many findings */
 };
 
 #endif

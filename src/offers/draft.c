@@ -11,6 +11,7 @@
 #include "offers/offer_change.h"
 #include "offers/offer_content.h"
 #include "offers/offer_record.h"
+#include "offers/photo_use.h"
 
 enum { BODY_SIZE_MAX = 2 * OFFER_SIZE_MAX };
 
@@ -45,7 +46,7 @@ int draft_find(struct store_tx *tx, const char *owner, struct arena *arena, stru
 
 /* Writes what only the state before decides: it is read in the same transaction. */
 static int write_draft(struct store_tx *tx, const char *owner, const struct draft *draft,
-                       struct bytes body, bool is_new, struct err *err)
+                       struct bytes body, bool is_new, struct arena *arena, struct err *err)
 {
     const struct store_value params[] = {STORE_V_STRING(owner), STORE_V_INT(draft->id),
                                          STORE_V_INT(draft->revision),
@@ -65,10 +66,14 @@ static int write_draft(struct store_tx *tx, const char *owner, const struct draf
                         "UPDATE draft SET revision = $3, updated_us = $4, body = $5 "
                         "WHERE owner_id = $1 AND id = $2",
                         params, 5, NULL, err);
-    return rc;
+    return rc ? rc
+              : photo_use_draft(tx, draft->id, owner, draft->content, draft->updated_us, arena,
+                                err);
 }
 
-static int wipe_draft(struct store_tx *tx, const char *owner, offerid id, struct err *err)
+/* What it referred to is nobody's from now on. */
+static int wipe_draft(struct store_tx *tx, const struct offers *offers, const char *owner,
+                      offerid id, struct arena *arena, struct err *err)
 {
     const struct store_value params[] = {STORE_V_STRING(owner), STORE_V_INT(id)};
     int rc = store_exec(tx, "DELETE FROM current_draft WHERE owner_id = $1", params, 1, NULL, err);
@@ -76,7 +81,7 @@ static int wipe_draft(struct store_tx *tx, const char *owner, offerid id, struct
     if (!rc)
         rc = store_exec(tx, "DELETE FROM draft WHERE owner_id = $1 AND id = $2", params, 2, NULL,
                         err);
-    return rc;
+    return rc ? rc : photo_use_draft(tx, id, owner, NULL, clock_wall_us(offers->clock), arena, err);
 }
 
 static int hand_over(struct store_tx *tx, const char *from, const char *to, offerid id,
@@ -89,6 +94,9 @@ static int hand_over(struct store_tx *tx, const char *from, const char *to, offe
     if (!rc)
         rc = store_exec(tx, "UPDATE draft SET owner_id = $2 WHERE owner_id = $1 AND id = $3",
                         params, 3, NULL, err);
+    if (!rc)
+        rc = store_exec(tx, "UPDATE photo_use SET seller_id = $2 WHERE holder_id = $1 AND kind = 1",
+                        STORE_WITH(STORE_V_INT(id), STORE_V_STRING(to + strlen("s:"))), NULL, err);
     return rc;
 }
 
@@ -176,7 +184,7 @@ static int write_empty(struct store_tx *tx, struct opening *opening, const char 
     step_on(opening->offers, draft);
     rc = record_pack(&draft->content->base, "the draft", &body, err);
     if (!rc)
-        rc = write_draft(tx, owner, draft, buf_bytes(&body), is_new, err);
+        rc = write_draft(tx, owner, draft, buf_bytes(&body), is_new, opening->arena, err);
     buf_release(&body);
     opening->kept = draft;
     return rc;
@@ -196,9 +204,11 @@ static int keep_one_draft(struct store_tx *tx, void *arg, struct err *err)
     if (rc || is_settled(opening))
         return rc;
     if (opening->of_seller && opening->choice.kept != DRAFT_OF_SELLER)
-        rc = wipe_draft(tx, opening->seller, opening->of_seller->id, err);
+        rc = wipe_draft(tx, opening->offers, opening->seller, opening->of_seller->id,
+                        opening->arena, err);
     if (!rc && opening->of_visitor && opening->choice.kept != DRAFT_OF_VISITOR)
-        rc = wipe_draft(tx, opening->visitor, opening->of_visitor->id, err);
+        rc = wipe_draft(tx, opening->offers, opening->visitor, opening->of_visitor->id,
+                        opening->arena, err);
     if (!rc && opening->choice.kept == DRAFT_OF_VISITOR && opening->seller)
         rc = hand_over(tx, opening->visitor, opening->seller, opening->kept->id, err);
     if (!rc && (opening->choice.is_reset || !opening->kept))
@@ -320,9 +330,10 @@ static int change_draft(struct store_tx *tx, void *arg, struct err *err)
     if (access->content) {
         access->draft->content = access->content;
         step_on(access->offers, access->draft);
-        rc = write_draft(tx, access->owner, access->draft, access->body, false, err);
+        rc = write_draft(tx, access->owner, access->draft, access->body, false,
+                         access->author->arena, err);
     } else {
-        rc = wipe_draft(tx, access->owner, access->id, err);
+        rc = wipe_draft(tx, access->offers, access->owner, access->id, access->author->arena, err);
     }
     return rc ? rc : keep_answer(tx, access, err);
 }
@@ -409,7 +420,9 @@ static int remove_draft(struct store_tx *tx, struct offer_save *save, void *arg,
     if (!rc)
         rc = store_exec(tx, "DELETE FROM current_draft WHERE owner_id = $1 AND draft_id = $2",
                         params, 2, NULL, err);
-    return rc;
+    return rc ? rc
+              : photo_use_draft(tx, publishing->id, publishing->owner, NULL,
+                                clock_wall_us(change->offers->clock), change->author->arena, err);
 }
 
 int draft_publish(const struct offers *offers, const struct author *author, offerid id,
@@ -438,6 +451,7 @@ struct abandoned {
 };
 
 struct purging {
+    const struct offers *offers;
     const char *owners;
     int64_t before_us;
     size_t max;
@@ -471,15 +485,19 @@ static int purge(struct store_tx *tx, void *arg, struct err *err)
     int rc = find_abandoned(tx, purging, err);
 
     for (size_t i = 0; i < purging->count && !rc; i++)
-        rc = wipe_draft(tx, purging->list[i].owner, purging->list[i].id, err);
+        rc = wipe_draft(tx, purging->offers, purging->list[i].owner, purging->list[i].id,
+                        purging->arena, err);
     return rc;
 }
 
 int draft_purge(const struct offers *offers, const char *owners, int64_t before_us, size_t max,
                 size_t *purged, struct err *err)
 {
-    struct purging purging = {
-        .owners = owners, .before_us = before_us, .max = max, .arena = arena_new()};
+    struct purging purging = {.offers = offers,
+                              .owners = owners,
+                              .before_us = before_us,
+                              .max = max,
+                              .arena = arena_new()};
     int rc;
 
     assert(offers->store && offers->clock);

@@ -9,6 +9,8 @@
 #include "codec/message.h"
 #include "model/topics.h"
 #include "offers/bounds.h"
+#include "offers/likeness.h"
+#include "offers/messages.h"
 #include "offers/moderation.h"
 #include "offers/photos.h"
 #include "stage/reader.h"
@@ -53,9 +55,21 @@ static int apply_photo_result(const struct offers *offers, const ProtobufCMessag
 {
     const Torg__V1__PhotoResult *result = (const Torg__V1__PhotoResult *)message;
 
-    return photo_result_check(result, violations)
-               ? tell_first(violations, err)
-               : photos_apply(offers, result, arena, changed, err);
+    int rc = photo_result_check(result, violations)
+                 ? tell_first(violations, err)
+                 : photos_apply(offers, result, arena, changed, err);
+
+    return rc ? rc : likeness_note(offers, result, arena, err);
+}
+
+static int apply_message(const struct offers *offers, const ProtobufCMessage *message,
+                         struct violations *violations, struct arena *arena, bool *changed,
+                         struct err *err)
+{
+    const Torg__V1__SellerMessage *sent = (const Torg__V1__SellerMessage *)message;
+
+    return message_check(sent, violations) ? tell_first(violations, err)
+                                           : messages_apply(offers, sent, changed, err);
 }
 
 static int use_record(void *arg, const struct topic_message *message, struct arena *arena,
@@ -131,6 +145,22 @@ int inbox_start_photos(const struct offers *offers, struct topics *topics, struc
                                 .descriptor = &torg__v1__photo_result__descriptor,
                                 .apply = apply_photo_result},
                  "torg_photo_results_total", "Results of photos read.", inbox, err);
+}
+
+/* Their order is that of their times. */
+int inbox_start_messages(const struct offers *offers, struct topics *topics, struct inbox **inbox,
+                         struct err *err)
+{
+    return start((struct stage_reader_options){.stage = PARKED_BY_MESSAGES,
+                                               .topic = TOPIC_MESSAGES,
+                                               .group = "offers-messages",
+                                               .topics = topics,
+                                               .order = PARKED_ASIDE,
+                                               .worker_count = MESSAGE_WORKER_COUNT},
+                 (struct inbox){.offers = offers,
+                                .descriptor = &torg__v1__seller_message__descriptor,
+                                .apply = apply_message},
+                 "torg_messages_total", "Buyers' messages read.", inbox, err);
 }
 
 void inbox_stop(struct inbox *inbox)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inbox.h - what others say of offers, from their topics into the store: moderators' opinions
- * (moderation-opinions) and answers of the photos role (photo-results).
+ * (moderation-opinions), answers of the photos role (photo-results), buyers' messages
+ * (seller-messages).
  *
- * A record is one ModerationOpinion, or one PhotoResult. What comes again, or is no news
+ * A record is one ModerationOpinion, PhotoResult or SellerMessage. What comes again, or is no news
  * (moderation.h, photos.h), changes nothing; one that cannot be read, or is on an offer that does
  * not exist, is parked (stage/parked.h) and passed.
  */
@@ -15,12 +16,14 @@
 
 struct inbox;
 
-/* Each makes its topic if it is not there, and starts. Both are borrowed until it stops. On failure
+/* Each makes its topic if it is not there, and starts. All are borrowed until it stops. On failure
  * *inbox is NULL. */
 int inbox_start_opinions(const struct offers *offers, struct topics *topics, struct inbox **inbox,
                          struct err *err);
 int inbox_start_photos(const struct offers *offers, struct topics *topics, struct inbox **inbox,
                        struct err *err);
+int inbox_start_messages(const struct offers *offers, struct topics *topics, struct inbox **inbox,
+                         struct err *err);
 void inbox_stop(struct inbox *inbox); /* NULL is fine */
 
 #endif

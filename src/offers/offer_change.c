@@ -27,6 +27,18 @@ static int read_before(struct store_tx *tx, void *arg, struct err *err)
     return rc;
 }
 
+/* Results of photos change nothing that a seller says: who edits beside them is not outrun. A
+ * worker is: what it has seen to be due, as the end of a wait, may not be due any more. */
+static bool is_expected(const struct offer_change *change)
+{
+    const Torg__V1__Offer *before = change->before;
+    int64_t since = before->content_revision ? before->content_revision : before->revision;
+
+    if (!offer_move_is_sellers(change->move))
+        since = before->revision;
+    return change->expected_revision >= since && change->expected_revision <= before->revision;
+}
+
 static int check_before(const struct offer_change *change, struct err *err)
 {
     const Torg__V1__Offer *before = change->before;
@@ -37,7 +49,7 @@ static int check_before(const struct offer_change *change, struct err *err)
     /* To its own seller a deleted offer is still there; to others nothing of his ever was. */
     if (!before || (seller && strcmp(seller, before->seller) != 0))
         return offer_refuse_missing(change->id, err);
-    if (change->expected_revision && change->expected_revision != before->revision)
+    if (change->expected_revision && !is_expected(change))
         return err_set(err, ERR_CONFLICT,
                        "offer %s is at revision %" PRId64 ", not %" PRId64
                        ": read it and change that",
@@ -164,6 +176,17 @@ static enum offer_status status_to_show(struct offer_change *change, enum offer_
     return to;
 }
 
+/* A seller's word counts above his feed's: what he withdraws stays so, what he brings back too. */
+static void overrule_feed(const struct offer_change *change)
+{
+    Torg__V1__Offer *after = change->after;
+
+    if (change->move == MOVE_WITHDRAW)
+        after->feed_withdrawal = TORG__V1__OFFER__FEED_WITHDRAWAL__FEED_WITHDRAWAL_UNSPECIFIED;
+    else if (change->move == MOVE_REPUBLISH && after->feed_withdrawal)
+        after->feed_withdrawal = TORG__V1__OFFER__FEED_WITHDRAWAL__REPUBLISHED_SINCE;
+}
+
 static void apply_move(struct offer_change *change, enum offer_status to, int64_t lifetime_us)
 {
     struct arena *arena = change->author->arena;
@@ -182,6 +205,7 @@ static void apply_move(struct offer_change *change, enum offer_status to, int64_
         after->status_before_ban = TORG__V1__OFFER__STATUS__STATUS_UNSPECIFIED;
     else if (change->move == MOVE_SELL_ON_SITE)
         mark_sale(after, arena);
+    overrule_feed(change);
     after->status = (Torg__V1__Offer__Status)to;
 }
 
@@ -194,6 +218,10 @@ static void begin_after(struct offer_change *change)
     if (change->before)
         *change->after = *change->before;
     change->after->revision++;
+    if (change->move != MOVE_PHOTOS)
+        change->after->content_revision = 0;
+    else if (!change->after->content_revision)
+        change->after->content_revision = change->before->revision;
     change->after->update_time = moment_or_none(next_time(change), arena);
     if (!change->before) {
         change->after->seller = arena_strdup(arena, change->author->seller);

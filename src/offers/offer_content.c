@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "catalog/validate.h"
 #include "catalog/words.h"
 #include "model/photo_address.h"
@@ -44,7 +45,7 @@ static void check_line(struct checking *checking, const char *field, const char 
     }
 }
 
-static void check_currency(struct checking *checking, const char *currency)
+static void check_currency(struct checking *checking, const char *field, const char *currency)
 {
     const struct policy *policy = &checking->category->policy;
     struct buf known = BUF_INIT(256);
@@ -54,8 +55,8 @@ static void check_currency(struct checking *checking, const char *currency)
             goto out;
         buf_printf(&known, "%s%s", i ? ", " : "", policy->currencies[i]);
     }
-    violations_add(checking->violations, "content.price.currency",
-                   "\"%.16s\" is not taken here; expected one of %s", currency, buf_text(&known));
+    violations_add(checking->violations, field, "\"%.16s\" is not taken here; expected one of %s",
+                   currency, buf_text(&known));
 out:
     buf_release(&known);
 }
@@ -79,7 +80,62 @@ static void check_price(struct checking *checking)
         violations_add(checking->violations, "content.price.amount",
                        "%" PRId64 " is not between 0 and %" PRId64, price->amount,
                        (int64_t)OFFER_PRICE_MAX);
-    check_currency(checking, price->currency);
+    check_currency(checking, "content.price.currency", price->currency);
+}
+
+static void check_pay(struct checking *checking, const char *field, int64_t amount)
+{
+    if (amount < 0 || amount > OFFER_PRICE_MAX)
+        violations_add(checking->violations, field, "%" PRId64 " is not between 0 and %" PRId64,
+                       amount, (int64_t)OFFER_PRICE_MAX);
+}
+
+static void check_salary(struct checking *checking)
+{
+    const Torg__V1__Salary *salary = checking->content->salary;
+
+    check_pay(checking, "content.salary.min", salary->min);
+    check_pay(checking, "content.salary.max", salary->max);
+    if (!salary->min && !salary->max)
+        violations_add(checking->violations, "content.salary", "needs min, max or both");
+    if (salary->max && salary->min > salary->max)
+        violations_add(checking->violations, "content.salary.max",
+                       "%" PRId64 " is below the min, %" PRId64, salary->max, salary->min);
+    if (salary->period == TORG__V1__SALARY__PERIOD__PERIOD_UNSPECIFIED ||
+        !protobuf_c_enum_descriptor_get_value(&torg__v1__salary__period__descriptor,
+                                              (int)salary->period))
+        violations_add(checking->violations, "content.salary.period",
+                       "expected HOUR, SHIFT, WEEK, MONTH or YEAR");
+    check_currency(checking, "content.salary.currency", salary->currency);
+}
+
+/* Fields that only some categories have: those of a standard filter. */
+static void check_special(struct checking *checking)
+{
+    const Torg__V1__OfferContent *content = checking->content;
+    const struct {
+        Torg__V1__Category__Filter filter;
+        bool is_given;
+        const char *field;
+        const char *what;
+    } rules[] = {
+        {TORG__V1__CATEGORY__FILTER__CONDITION, content->condition != 0, "content.condition",
+         "condition"},
+        {TORG__V1__CATEGORY__FILTER__DELIVERY, content->delivery, "content.delivery", "delivery"},
+        {TORG__V1__CATEGORY__FILTER__EXCHANGE, content->exchange, "content.exchange", "exchange"},
+        {TORG__V1__CATEGORY__FILTER__SELLER_KIND, content->seller_kind != 0, "content.seller_kind",
+         "seller kind"},
+        {TORG__V1__CATEGORY__FILTER__SALARY, content->salary != NULL, "content.salary", "salary"},
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(rules); i++) {
+        if (rules[i].is_given && !category_has_filter(checking->category, rules[i].filter))
+            violations_add(checking->violations, rules[i].field,
+                           "offers of this category have no %s", rules[i].what);
+    }
+    if (content->salary &&
+        category_has_filter(checking->category, TORG__V1__CATEGORY__FILTER__SALARY))
+        check_salary(checking);
 }
 
 static void check_photos(struct checking *checking)
@@ -173,9 +229,7 @@ static void check_by_category(struct checking *checking, enum language language)
     check_length(checking, "content.description", content->description, policy->description_min,
                  policy->description_max);
     check_price(checking);
-    if (content->condition && !category_has_filter(category, TORG__V1__CATEGORY__FILTER__CONDITION))
-        violations_add(checking->violations, "content.condition",
-                       "offers of this category have no condition");
+    check_special(checking);
     catalog_validate_attributes(category, content->attributes, content->n_attributes,
                                 "content.attributes", true, language, checking->violations);
     check_photos(checking);
@@ -190,6 +244,9 @@ static void check_common(struct checking *checking)
     if (!protobuf_c_enum_descriptor_get_value(&torg__v1__offer_content__condition__descriptor,
                                               (int)content->condition))
         violations_add(checking->violations, "content.condition", "expected NEW, USED or BROKEN");
+    if (!protobuf_c_enum_descriptor_get_value(&torg__v1__offer_content__seller_kind__descriptor,
+                                              (int)content->seller_kind))
+        violations_add(checking->violations, "content.seller_kind", "expected PRIVATE or BUSINESS");
     check_address(checking);
     check_contacts(checking);
     if (strlen(content->external_id) > OFFER_EXTERNAL_ID_SIZE_MAX)

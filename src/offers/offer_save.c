@@ -13,6 +13,7 @@
 #include "offers/freshness.h"
 #include "offers/offer_counts.h"
 #include "offers/offer_record.h"
+#include "offers/photo_use.h"
 #include "store/sequence.h"
 #include "store/store_seal.h"
 
@@ -264,6 +265,10 @@ int offer_save_in(struct store_tx *tx, struct offer_save *save, struct err *err)
         rc = save->also(tx, save, save->also_arg, err);
     if (!rc && !save->owns_item)
         rc = external_item_follow(tx, save->id, save->before, save->after, save->arena, err);
+    if (!rc)
+        rc = photo_use_follow(tx, save->id, save->before, save->after,
+                              moment_own_us(save->after->update_time), save->arena, &save->outrun,
+                              err);
     if (!rc)
         rc = enqueue(tx, save, err);
     if (!rc)

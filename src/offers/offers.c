@@ -33,7 +33,10 @@ static Torg__V1__Offer *seen_by(const struct reader *reader, Torg__V1__Offer *of
         return offer;
     if (offer->status != TORG__V1__OFFER__STATUS__ACTIVE)
         return NULL;
-    offer->content->contacts = NULL;
+    if (offer->content->contacts) { /* the rest is asked for: service_contact.c */
+        offer->content->contacts->n_phones = 0;
+        offer->content->contacts->email = (char *)protobuf_c_empty_string;
+    }
     offer->content->external_id = (char *)protobuf_c_empty_string;
     offer->sale = NULL;
     for (size_t i = 0; i < offer->content->n_photos; i++)

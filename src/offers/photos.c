@@ -12,6 +12,7 @@
 #include "offers/bounds.h"
 #include "offers/offer_change.h"
 #include "offers/offer_record.h"
+#include "offers/photo_use.h"
 
 enum { FIELD_SIZE = 64 };
 
@@ -140,6 +141,7 @@ struct applying {
     const struct offers *offers;
     const Torg__V1__PhotoResult *result;
     bool is_full; /* the offer has no room for the forms: they are told to have failed */
+    bool is_swept[CATALOG_PHOTO_COUNT_MAX]; /* of this try: pictures that waited too long for us */
 };
 
 /* Whether it tells anything the offer does not know. */
@@ -179,6 +181,16 @@ static void note_result(Torg__V1__Photo *photo, const Torg__V1__PhotoResult__Ite
     }
 }
 
+/* As one that was never asked for: this change asks. */
+static void ask_anew(Torg__V1__Photo *photo)
+{
+    char *url = photo->source_url;
+
+    torg__v1__photo__init(photo);
+    photo->source_url = url;
+    photo->state = STATE(WAITING);
+}
+
 static bool merge(Torg__V1__OfferContent *content, const struct applying *applying)
 {
     const Torg__V1__PhotoResult *result = applying->result;
@@ -193,19 +205,37 @@ static bool merge(Torg__V1__OfferContent *content, const struct applying *applyi
             if (photo->request_revision != result->revision ||
                 strcmp(photo->source_url, item->url) != 0 || !is_news(photo, item))
                 continue;
-            note_result(photo, item, applying->is_full);
+            if (applying->is_swept[i])
+                ask_anew(photo);
+            else
+                note_result(photo, item, applying->is_full);
             changed = true;
         }
     }
     return changed;
 }
 
+static int look_for_pictures(struct store_tx *tx, struct applying *applying, struct err *err)
+{
+    const Torg__V1__PhotoResult *result = applying->result;
+    int rc = 0;
+
+    for (size_t i = 0; i < result->n_photos && !rc; i++)
+        rc = photo_use_is_swept(tx, (const Torg__V1__PhotoSize *const *)result->photos[i]->sizes,
+                                result->photos[i]->n_sizes, &applying->is_swept[i], err);
+    return rc;
+}
+
 /* The content of this try, with the answers. */
 static int merge_content(struct store_tx *tx, struct offer_change *change, struct err *err)
 {
-    (void)tx;
+    int rc;
+
     if (!change->before) /* which is refused for this */
         return 0;
+    rc = look_for_pictures(tx, change->arg, err);
+    if (rc)
+        return rc;
     change->content = (Torg__V1__OfferContent *)record_copy(&change->before->content->base,
                                                             change->author->arena);
     return merge(change->content, change->arg) ? 0

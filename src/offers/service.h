@@ -9,9 +9,18 @@
 #define TORG_OFFERS_SERVICE_H
 
 #include "net/rpc.h"
+#include "offers/contact_limit.h"
 #include "offers/draft.h"
 #include "offers/offers.h"
+#include "topic/topic.h"
 #include "torg/v1/draft.pb-c.h"
+
+/* What buyers' calls stand on. */
+struct contacts {
+    struct offers *offers; /* borrowed, as all that follows */
+    struct topics *topics; /* messages go there; NULL in a command beside no server: refused */
+    struct contact_limit limit;
+};
 
 /* The declarations for the server; `offers` is their context and lives as long. */
 struct rpc_service offer_service(struct offers *offers);
@@ -20,6 +29,7 @@ struct rpc_service cabinet_service(struct offers *offers);
 struct rpc_service moderation_service(struct offers *offers);
 struct rpc_service stage_service(struct offers *offers);
 struct rpc_service counters_service(struct offers *offers);
+struct rpc_service contact_service(struct contacts *contacts);
 
 /* --- what their files share --- */
 

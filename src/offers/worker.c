@@ -21,6 +21,8 @@
 #include "offers/draft.h"
 #include "offers/expiry.h"
 #include "offers/export.h"
+#include "offers/messages.h"
+#include "offers/photo_use.h"
 
 enum { LABELS_SIZE = 32 };
 
@@ -199,6 +201,33 @@ static void forget_answers(struct offers_worker *worker)
     }
 }
 
+static void forget_messages(struct offers_worker *worker)
+{
+    int64_t forgotten = MESSAGE_CHUNK_COUNT;
+    struct err err = {0};
+
+    while (forgotten == MESSAGE_CHUNK_COUNT && !task_is_stopping(&worker->keeping_task)) {
+        if (messages_forget(worker->offers, MESSAGE_CHUNK_COUNT, &forgotten, &err)) {
+            note_failure(worker, "old messages", &err);
+            return;
+        }
+    }
+}
+
+/* Once in the life of a store that is older than the table. */
+static void list_old_photos(struct offers_worker *worker)
+{
+    bool more = true;
+    struct err err = {0};
+
+    while (more && !task_is_stopping(&worker->keeping_task)) {
+        if (photo_use_list_old(worker->offers->store, PHOTO_LIST_CHUNK_COUNT, &more, &err)) {
+            note_failure(worker, "photos of old offers", &err);
+            return;
+        }
+    }
+}
+
 static void purge_drafts(struct offers_worker *worker, const char *owners, int64_t life_us)
 {
     int64_t before_us = clock_wall_us(worker->offers->clock) - life_us;
@@ -288,8 +317,10 @@ static void keeping_main(struct task *task, void *arg)
         expire_shards(worker, owned, count, &busy);
         /* What is of the whole store is done by whoever has the first shard: one is enough. */
         if (count && owned[0].shard == 0) {
-            task_says(task, "forgetting answers and drafts");
+            task_says(task, "forgetting answers, messages and drafts");
             forget_answers(worker);
+            forget_messages(worker);
+            list_old_photos(worker);
             purge_drafts(worker, DRAFT_OF_VISITORS, worker->offers->visitor_draft_life_us);
             purge_drafts(worker, DRAFT_OF_SELLERS, worker->offers->seller_draft_life_us);
         }

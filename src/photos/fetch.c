@@ -29,20 +29,29 @@ static int read_whole(struct download *download, struct buf *file, struct err *e
     return rc;
 }
 
-int photo_fetch(const struct fetch_rules *rules, const char *url, struct buf *file, struct err *err)
+int photo_fetch(const struct fetch_rules *rules, const char *url, int64_t timeout_ms,
+                struct fetch_state *state, struct arena *arena, struct buf *file, struct err *err)
 {
-    const struct download_options options = {.timeout_ms = PHOTO_FETCH_MS_MAX,
-                                             .stall_ms = PHOTO_FETCH_STALL_MS_MAX,
-                                             .is_public_only = !rules->takes_private_addresses,
-                                             .clock = rules->clock};
+    const struct download_options options = {
+        .timeout_ms = timeout_ms,
+        .stall_ms = timeout_ms < PHOTO_FETCH_STALL_MS_MAX ? timeout_ms : PHOTO_FETCH_STALL_MS_MAX,
+        .is_public_only = !rules->takes_private_addresses,
+        .etag = state ? state->etag : NULL,
+        .modified = state ? state->modified : NULL,
+        .clock = rules->clock};
     struct download *download = NULL;
     int rc;
 
     if (upload_is_address(url))
-        return upload_read(rules->blob, url, file, err);
+        return upload_read(rules->ledger, url, file, err);
     rc = download_open(url, &options, &download, err);
-    if (!rc)
+    if (!rc && !download_is_unchanged(download))
         rc = read_whole(download, file, err);
+    if (!rc && state) {
+        state->is_unchanged = download_is_unchanged(download);
+        state->etag = arena_strdup(arena, download_etag(download));
+        state->modified = arena_strdup(arena, download_modified(download));
+    }
     download_close(download);
     return rc;
 }

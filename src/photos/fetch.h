@@ -14,18 +14,26 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "blob/blob.h"
+#include "photos/ledger.h"
 
 struct fetch_rules {
-    struct blob *blob;            /* where uploads are; borrowed */
+    const struct ledger *ledger;  /* knows where uploads are; borrowed */
     const struct clock *clock;    /* borrowed */
     bool takes_private_addresses; /* those of this machine and its network: for tests, and shops
                                    * whose pictures lie in their own network */
 };
 
-/* Appends the file. ERR_INVALID, ERR_NOT_FOUND, ERR_DENIED, ERR_LIMIT: the address will not give
- * one. ERR_UNAVAILABLE, ERR_TIMEOUT: it does not now. The text is for the seller. */
-int photo_fetch(const struct fetch_rules *rules, const char *url, struct buf *file,
-                struct err *err);
+/* What is known of an address, and what its server says this time; texts of the arena. */
+struct fetch_state {
+    const char *etag; /* "": not known */
+    const char *modified;
+    bool is_unchanged; /* out: it has no other file than then */
+};
+
+/* Appends the file, within timeout_ms; state is NULL, or is changed. ERR_INVALID, ERR_NOT_FOUND,
+ * ERR_DENIED, ERR_LIMIT: the address will not give one. ERR_UNAVAILABLE, ERR_TIMEOUT: it does not
+ * now. The text is for the seller. */
+int photo_fetch(const struct fetch_rules *rules, const char *url, int64_t timeout_ms,
+                struct fetch_state *state, struct arena *arena, struct buf *file, struct err *err);
 
 #endif

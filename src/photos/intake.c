@@ -8,9 +8,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "codec/message.h"
+#include "model/photo_key.h"
 #include "photos/photo_folder.h"
-
-enum { KEY_DIGEST_SIZE = 20 }; /* of the digest's bytes: 160 bits cannot be searched through */
 
 /* What people send in place of a photo: told by name, the rest as "no picture". */
 struct stranger {
@@ -51,45 +50,98 @@ const char *intake_refusal(struct bytes file)
     return "no picture: JPEG, PNG, WebP and GIF are taken";
 }
 
-static int put_picture(const struct intake *intake, const struct darkroom_picture *picture,
-                       const char *key, struct arena *arena, struct err *err)
+static int put_blob(const struct intake *intake, const char *name, struct bytes content,
+                    struct err *err)
 {
-    const char *name = arena_printf(arena, PHOTO_BLOB_PREFIX "%s", key);
     uint64_t size;
-    int rc = blob_stat(intake->blob, name, &size, err);
+    int rc = blob_stat(intake->ledger->blob, name, &size, err);
 
-    if (rc == ERR_NOT_FOUND || (!rc && size != picture->content.size))
-        rc = blob_put(intake->blob, name, picture->content, err);
+    if (rc == ERR_NOT_FOUND || (!rc && size != content.size))
+        rc = blob_put(intake->ledger->blob, name, content, err);
     return rc;
 }
 
-static int put_pictures(const struct intake *intake, const struct darkroom_photo *photo,
-                        const char *stem, struct arena *arena, Torg__V1__PhotoResult__Item *item,
-                        struct err *err)
+/* A file on its way into the blob store. */
+struct entry {
+    const char *digest; /* in hex; the stem of its keys is its beginning */
+    struct bytes file;
+    const char *uploader;
+    const struct darkroom_photo *photo;
+    struct arena *arena;
+};
+
+static struct bytes stem_of(const struct entry *entry)
 {
-    int rc = 0;
-
-    item->sizes = arena_array(arena, photo->count, sizeof(*item->sizes));
-    for (size_t i = 0; i < photo->count && !rc; i++) {
-        const struct darkroom_picture *picture = &photo->pictures[i];
-        Torg__V1__PhotoSize *size = MESSAGE_NEW(photo_size, arena);
-
-        size->key = arena_printf(arena, "%s-%u%s", stem, picture->width, picture->extension);
-        size->width = picture->width;
-        size->height = picture->height;
-        size->size = (uint32_t)picture->content.size;
-        item->sizes[item->n_sizes++] = size;
-        rc = put_picture(intake, picture, size->key, arena, err);
-    }
-    return rc;
+    return bytes_make(entry->digest, PHOTO_STEM_DIGITS);
 }
 
-int intake_develop(const struct intake *intake, struct bytes file, struct arena *arena,
+static const char *upload_form(const struct entry *entry)
+{
+    return arena_printf(entry->arena, "up:%s", entry->digest + PHOTO_STEM_DIGITS);
+}
+
+/* "240.jpg" */
+static const char *picture_form(const struct entry *entry, size_t at)
+{
+    const struct darkroom_picture *picture = &entry->photo->pictures[at];
+
+    return arena_printf(entry->arena, "%u%s", picture->width, picture->extension);
+}
+
+static const char *forms_of(const struct entry *entry)
+{
+    const char *forms = entry->uploader ? upload_form(entry) : "";
+
+    for (size_t i = 0; i < entry->photo->count; i++)
+        forms =
+            arena_printf(entry->arena, "%s%s%s", forms, *forms ? " " : "", picture_form(entry, i));
+    return forms;
+}
+
+static int put_picture(const struct intake *intake, const struct entry *entry, size_t at,
+                       int64_t made_ms, Torg__V1__PhotoSize *size, struct err *err)
+{
+    const struct darkroom_picture *picture = &entry->photo->pictures[at];
+    const char *name =
+        ledger_blob_name(stem_of(entry), made_ms, bytes_of(picture_form(entry, at)), entry->arena);
+
+    size->key = (char *)name + strlen(PHOTO_BLOB_PREFIX);
+    size->width = picture->width;
+    size->height = picture->height;
+    size->size = (uint32_t)picture->content.size;
+    return put_blob(intake, name, picture->content, err);
+}
+
+/* The ledger knows them before the first is there. */
+static int put_all(const struct intake *intake, const struct entry *entry,
                    Torg__V1__PhotoResult__Item *item, struct err *err)
 {
+    int64_t made_ms;
+    int rc = ledger_enter(intake->ledger, stem_of(entry), forms_of(entry), entry->uploader,
+                          entry->arena, &made_ms, err);
+
+    item->sizes = arena_array(entry->arena, entry->photo->count, sizeof(*item->sizes));
+    for (size_t i = 0; i < entry->photo->count && !rc; i++) {
+        Torg__V1__PhotoSize *size = MESSAGE_NEW(photo_size, entry->arena);
+
+        item->sizes[item->n_sizes++] = size;
+        rc = put_picture(intake, entry, i, made_ms, size, err);
+    }
+    if (!rc && entry->uploader)
+        rc = put_blob(
+            intake,
+            ledger_blob_name(stem_of(entry), made_ms, bytes_of(upload_form(entry)), entry->arena),
+            entry->file, err);
+    return rc;
+}
+
+int intake_develop(const struct intake *intake, struct bytes file, const char *uploader,
+                   struct arena *arena, Torg__V1__PhotoResult__Item *item, struct err *err)
+{
     const char *refusal = intake_refusal(file);
-    struct buf stem = BUF_INIT(2 * KEY_DIGEST_SIZE + 1);
+    struct buf digest = BUF_INIT(2 * DIGEST_SIZE + 1);
     struct darkroom_photo photo;
+    struct entry entry = {.file = file, .uploader = uploader, .photo = &photo, .arena = arena};
     int rc;
 
     if (refusal)
@@ -100,10 +152,11 @@ int intake_develop(const struct intake *intake, struct bytes file, struct arena 
     rc = darkroom_develop(intake->darkroom, file, arena, &photo, err);
     if (rc)
         return rc;
-    text_put_hex(&stem, bytes_make(item->hash.data, KEY_DIGEST_SIZE));
-    buf_put_byte(&stem, 0);
-    rc = put_pictures(intake, &photo, (const char *)stem.data, arena, item, err);
-    buf_release(&stem);
+    text_put_hex(&digest, bytes_make(item->hash.data, DIGEST_SIZE));
+    buf_put_byte(&digest, 0);
+    entry.digest = (const char *)digest.data;
+    rc = put_all(intake, &entry, item, err);
+    buf_release(&digest);
     item->state = TORG__V1__PHOTO__STATE__READY;
     item->look = photo.look;
     item->preview.data = (uint8_t *)photo.preview.data;

@@ -9,21 +9,22 @@
 #ifndef TORG_PHOTOS_INTAKE_H
 #define TORG_PHOTOS_INTAKE_H
 
-#include "blob/blob.h"
 #include "photos/darkroom.h"
+#include "photos/ledger.h"
 #include "torg/v1/photo.pb-c.h"
 
 struct intake {
     struct darkroom *darkroom; /* both borrowed */
-    struct blob *blob;
+    struct ledger *ledger;
 };
 
 /* NULL: the first bytes are those of a picture that can be developed. Else why not, for people. */
 const char *intake_refusal(struct bytes file);
 
 /* The pictures are durable when it returns 0; the item's state, sizes, hash, look and preview are
- * set. ERR_INVALID: the file cannot be used, for the reason told. */
-int intake_develop(const struct intake *intake, struct bytes file, struct arena *arena,
-                   Torg__V1__PhotoResult__Item *item, struct err *err);
+ * set. uploader: the seller whose upload it is, which is kept, too; NULL: it is none. ERR_INVALID:
+ * the file cannot be used, for the reason told. */
+int intake_develop(const struct intake *intake, struct bytes file, const char *uploader,
+                   struct arena *arena, Torg__V1__PhotoResult__Item *item, struct err *err);
 
 #endif

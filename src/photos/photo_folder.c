@@ -35,18 +35,26 @@ const char *photo_content_type(struct bytes content)
     return NULL;
 }
 
-static int read_photo(void *context, struct bytes name, struct arena *arena, struct buf *content,
-                      struct folder_file *file, struct err *err)
+int photo_read(struct ledger *ledger, struct bytes key, const char *seller, struct arena *arena,
+               struct buf *content, struct folder_file *file, struct err *err)
 {
+    const char *text = arena_text(arena, key);
+    const char *name;
+    uint64_t size;
+    bool may = false;
     int rc;
 
-    if (name.size > PHOTO_KEY_SIZE_MAX)
-        return err_set(err, ERR_INVALID, "a photo's key of %zu bytes; the limit is %d", name.size,
+    if (key.size > PHOTO_KEY_SIZE_MAX)
+        return err_set(err, ERR_INVALID, "a photo's key of %zu bytes; the limit is %d", key.size,
                        PHOTO_KEY_SIZE_MAX);
-    rc = blob_get(context, arena_printf(arena, PHOTO_BLOB_PREFIX "%.*s", BYTES_ARG(name)), content,
-                  err);
+    name = arena_printf(arena, PHOTO_BLOB_PREFIX "%s", text);
+    rc = ledger_may_see(ledger, text, seller, &may, err);
+    if (!rc && may)
+        rc = blob_get(ledger->blob, name, content, err);
+    else if (!rc) /* a name that no photo can have is told as that */
+        rc = blob_stat(ledger->blob, name, &size, err) == ERR_INVALID ? ERR_INVALID : ERR_NOT_FOUND;
     if (rc == ERR_NOT_FOUND)
-        return err_set(err, ERR_NOT_FOUND, "there is no photo %.*s", BYTES_ARG(name));
+        return err_set(err, ERR_NOT_FOUND, "there is no photo %s", text);
     if (rc)
         return rc;
     file->content_type = photo_content_type(buf_bytes(content));
@@ -59,10 +67,18 @@ static int read_photo(void *context, struct bytes name, struct arena *arena, str
     return 0;
 }
 
-struct folder photo_folder(struct blob *blob)
+static int read_as_stranger(void *context, struct bytes name, struct arena *arena,
+                            struct buf *content, struct folder_file *file, struct err *err)
+{
+    return photo_read(context, name, NULL, arena, content, file, err);
+}
+
+struct folder photo_folder(struct ledger *ledger)
 {
     return (struct folder){.prefix = "/v1/photos/",
-                           .about = "A photo, by the key of one of its sizes.",
-                           .read = read_photo,
-                           .context = blob};
+                           .about = "A photo of an offer that may be seen, by the key of one of "
+                                    "its sizes.",
+                           .read = read_as_stranger,
+                           .context = ledger,
+                           .remote = !store_is_local(ledger->store)};
 }

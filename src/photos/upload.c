@@ -9,38 +9,54 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "codec/json.h"
-#include "model/photo_address.h"
+#include "model/photo_key.h"
 #include "photos/bounds.h"
-
-#define UPLOAD_BLOB_PREFIX "uploads/"
+#include "photos/photo_folder.h"
 
 bool upload_is_address(const char *url)
 {
     return photo_address_is_upload(url);
 }
 
-int upload_read(struct blob *blob, const char *url, struct buf *file, struct err *err)
+/* Files of before the ledger have no time in their names. */
+static const char *name_of(const struct ledger *ledger, const char *digest, struct arena *arena,
+                           struct err *err)
 {
-    char name[sizeof(UPLOAD_BLOB_PREFIX) + 2 * DIGEST_SIZE];
-    int rc;
+    struct bytes stem = bytes_make(digest, PHOTO_STEM_DIGITS);
+    int64_t made_ms;
+    int rc = ledger_find(ledger, stem, &made_ms, err);
 
-    if (!photo_address_is_upload(url))
-        return err_set(err, ERR_INVALID, "'%.80s' is no address of an upload", url);
-    snprintf(name, sizeof(name), UPLOAD_BLOB_PREFIX "%s", url + strlen(PHOTO_UPLOAD_SCHEME));
-    rc = blob_get(blob, name, file, err);
     if (rc == ERR_NOT_FOUND)
-        return err_set(err, ERR_NOT_FOUND, "the uploaded file is gone: upload it again");
-    return rc;
+        return arena_printf(arena, UPLOAD_BLOB_PREFIX "%s", digest);
+    return rc ? NULL
+              : ledger_blob_name(stem, made_ms,
+                                 bytes_of(arena_printf(arena, "up:%s", digest + PHOTO_STEM_DIGITS)),
+                                 arena);
 }
 
-static int keep(const struct intake *intake, struct bytes file, const char *digest,
-                struct arena *arena, struct err *err)
+int upload_read(const struct ledger *ledger, const char *url, struct buf *file, struct err *err)
 {
-    const char *name = arena_printf(arena, UPLOAD_BLOB_PREFIX "%s", digest);
-    uint64_t size;
-    int rc = blob_stat(intake->blob, name, &size, err);
+    const char *digest = url + strlen(PHOTO_UPLOAD_SCHEME);
+    struct arena *arena = arena_new();
+    const char *name;
+    int rc = ERR_UNAVAILABLE;
 
-    return rc == ERR_NOT_FOUND ? blob_put(intake->blob, name, file, err) : rc;
+    if (!photo_address_is_upload(url)) {
+        rc = err_set(err, ERR_INVALID, "'%.80s' is no address of an upload", url);
+        goto out;
+    }
+    name = name_of(ledger, digest, arena, err);
+    if (!name)
+        goto out;
+    rc = blob_get(ledger->blob, name, file, err);
+    if (rc == ERR_NOT_FOUND) /* pictures may be there of another's fetching, and this of before */
+        rc =
+            blob_get(ledger->blob, arena_printf(arena, UPLOAD_BLOB_PREFIX "%s", digest), file, err);
+    if (rc == ERR_NOT_FOUND)
+        rc = err_set(err, ERR_NOT_FOUND, "the uploaded file is gone: upload it again");
+out:
+    arena_free(arena);
+    return rc;
 }
 
 static void put_answer(const char *digest, Torg__V1__PhotoResult__Item *item, struct buf *body)
@@ -64,19 +80,34 @@ static int post_photo(struct call *call, const struct rest_request *request,
     struct arena *arena = call_arena(call);
     Torg__V1__PhotoResult__Item item = TORG__V1__PHOTO_RESULT__ITEM__INIT;
     struct buf hex = BUF_INIT(2 * DIGEST_SIZE + 1);
-    int rc = intake_develop(intake, request->body, arena, &item, err);
+    int rc = intake_develop(intake, request->body, call_identity(call)->seller, arena, &item, err);
 
     if (!rc) {
         text_put_hex(&hex, bytes_make(item.hash.data, item.hash.len));
         buf_put_byte(&hex, 0);
-        rc = keep(intake, request->body, (const char *)hex.data, arena, err);
-    }
-    if (!rc) {
         put_answer((const char *)hex.data, &item, answer->body);
         answer->http_status = 201;
         answer->content_type = "application/json";
     }
     buf_release(&hex);
+    return rc;
+}
+
+static int get_own_photo(struct call *call, const struct rest_request *request,
+                         struct rest_answer *answer, struct err *err)
+{
+    const struct intake *intake = call_context(call);
+    struct folder_file file = {0};
+    int rc = photo_read(intake->ledger, request->variables[0], call_identity(call)->seller,
+                        call_arena(call), answer->body, &file, err);
+
+    if (!rc)
+        rc = call_add_header(call, "cache-control", bytes_of("private, max-age=3600"), err);
+    if (!rc)
+        rc = call_add_header(call, "x-content-type-options", bytes_of("nosniff"), err);
+    if (!rc)
+        rc = call_add_header(call, "content-security-policy", bytes_of(file.security_policy), err);
+    answer->content_type = file.content_type;
     return rc;
 }
 
@@ -90,6 +121,14 @@ struct rest_service upload_service(const struct intake *intake)
          .flags = RPC_OF_SELLER,
          .body_size_max = PHOTO_FILE_SIZE_MAX,
          .about = "Uploads a photo: the body is the file. The answer's sourceUrl is for an offer."},
+        {.verb = "GET",
+         .path = "/v1/own-photos/{key}",
+         .run = get_own_photo,
+         .scope = "offers.read",
+         .flags = RPC_OF_SELLER,
+         .about =
+             "A photo of an offer, a draft or an upload of the seller's own, also while nobody "
+             "else may see it."},
     };
 
     return (struct rest_service){

@@ -13,15 +13,16 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "blob/blob.h"
 #include "net/rest.h"
 #include "photos/intake.h"
+#include "photos/ledger.h"
 
 bool upload_is_address(const char *url);
 /* Appends the kept file. ERR_NOT_FOUND: there is none of this address. */
-int upload_read(struct blob *blob, const char *url, struct buf *file, struct err *err);
+int upload_read(const struct ledger *ledger, const char *url, struct buf *file, struct err *err);
 
-/* The intake is borrowed for the service's life. */
+/* Also GET /v1/own-photos/KEY, for those whose photo nobody else may see yet, or any more. The
+ * intake is borrowed for the service's life. */
 struct rest_service upload_service(const struct intake *intake);
 
 #endif

@@ -10,26 +10,43 @@
 #include "codec/message.h"
 #include "model/topics.h"
 #include "photos/bounds.h"
+#include "photos/hosts.h"
+#include "photos/source.h"
+#include "photos/upload.h"
 #include "stage/reader.h"
 
 enum { RESULT_SIZE_MAX = 512 << 10 };
 
+/* A topic of requests, and those who work on it. */
+struct lane {
+    struct photo_worker *worker;
+    struct stage_reader *reader;
+    bool is_slow; /* it has time for servers that have none for us */
+};
+
 struct photo_worker {
     struct photo_worker_options options;
-    struct stage_reader *reader;
+    struct hosts *hosts; /* owned */
+    struct lane first;
+    struct lane slow;
     struct counter *ready;
     struct counter *failed;
     struct counter *silent;
+    struct counter *slowed;
+    struct counter *unchanged;
 };
 
 /* A request while it is answered. */
 struct answering {
     struct photo_worker *worker;
+    struct lane *lane;
     const struct topic_message *message;
     struct arena *arena;
     int32_t attempt;
-    bool is_last;               /* what does not answer now is given up */
-    char silent[ERR_TEXT_SIZE]; /* why a photo has to be tried again; "": none has */
+    bool is_silent;               /* the server of the photo at hand */
+    bool is_last;                 /* what does not answer now is given up */
+    char silent[ERR_TEXT_SIZE];   /* why a photo has to be tried again; "": none has */
+    Torg__V1__PhotoRequest *left; /* to the slow lane */
 };
 
 static void set_failed(struct answering *answering, const char *reason,
@@ -61,49 +78,135 @@ static void note_silence(struct answering *answering, const struct err *err,
     counter_add(answering->worker->silent, 1);
 }
 
-/* < 0: the fault is ours, and passes. */
-static int answer_one(struct answering *answering, const Torg__V1__PhotoRequest__Item *wanted,
-                      Torg__V1__PhotoResult__Item *item, struct err *err)
+/* A turn at its server, and the file. Uploads are ours: nobody waits for them. */
+static int fetch(struct answering *answering, const char *url, struct fetch_state *state,
+                 struct buf *file, struct err *err)
 {
     const struct photo_worker *worker = answering->worker;
-    struct buf file = BUF_INIT(PHOTO_FILE_SIZE_MAX);
-    int rc = photo_fetch(&worker->options.fetch, wanted->url, &file, err);
+    bool is_slow = answering->lane->is_slow;
+    bool is_web = !upload_is_address(url);
+    int rc = is_web ? hosts_enter(worker->hosts, url, is_slow, err) : 0;
 
-    item->url = wanted->url;
-    item->attempt = answering->attempt;
-    if (rc && !is_final(rc)) {
-        note_silence(answering, err, item);
-        rc = 0;
-    } else {
-        rc = rc ? rc
-                : intake_develop(worker->options.intake, buf_bytes(&file), answering->arena, item,
-                                 err);
-        if (rc && is_final(rc)) {
-            set_failed(answering, err->text, item);
-            rc = 0;
-        }
+    answering->is_silent = is_web && rc;
+    if (rc)
+        return rc;
+    rc = photo_fetch(&worker->options.fetch, url,
+                     is_slow ? PHOTO_FETCH_MS_MAX : PHOTO_FETCH_FIRST_MS_MAX, state,
+                     answering->arena, file, err);
+    answering->is_silent = is_web && rc && !is_final(rc);
+    if (is_web)
+        hosts_leave(worker->hosts, url, answering->is_silent);
+    return rc;
+}
+
+/* The photo of before, if it is still there; *reused false: it has to be fetched. */
+static int reuse(struct answering *answering, const Torg__V1__PhotoResult__Item *known,
+                 Torg__V1__PhotoResult__Item *item, bool *reused, struct err *err)
+{
+    const struct ledger *ledger = answering->worker->options.intake->ledger;
+    char *url = item->url;
+    int32_t attempt = item->attempt;
+    int rc = ledger_renew(ledger, known->sizes[0]->key, reused, err);
+
+    if (rc || !*reused)
+        return rc;
+    *item = *known;
+    item->url = url;
+    item->attempt = attempt;
+    counter_add(answering->worker->unchanged, 1);
+    return 0;
+}
+
+/* From the address to its pictures. */
+static int develop(struct answering *answering, Torg__V1__PhotoResult__Item *item, struct err *err)
+{
+    const struct photo_worker *worker = answering->worker;
+    struct store *store = worker->options.store;
+    struct buf file = BUF_INIT(PHOTO_FILE_SIZE_MAX);
+    struct fetch_state state = {.etag = "", .modified = ""};
+    Torg__V1__PhotoResult__Item *known = NULL;
+    bool reused = false;
+    int rc = upload_is_address(item->url)
+                 ? 0
+                 : source_find(store, item->url, answering->arena, &state, &known, err);
+
+    if (!rc)
+        rc = fetch(answering, item->url, &state, &file, err);
+    if (!rc && state.is_unchanged) {
+        rc = reuse(answering, known, item, &reused, err);
+        state = (struct fetch_state){.etag = "", .modified = ""};
+        if (!rc && !reused)
+            rc = fetch(answering, item->url, &state, &file, err);
+    }
+    if (!rc && !reused) {
+        rc = intake_develop(worker->options.intake, buf_bytes(&file), NULL, answering->arena, item,
+                            err);
         if (!rc)
-            counter_add(
-                item->state == TORG__V1__PHOTO__STATE__READY ? worker->ready : worker->failed, 1);
+            rc = source_keep(store, item->url, &state, item, err);
     }
     buf_release(&file);
     return rc;
 }
 
-static int send_result(struct answering *answering, const Torg__V1__PhotoResult *result,
-                       struct err *err)
+/* Its server is slow, or nobody knows yet: who waits for others' photos waits no longer. */
+static void leave_to_slow(struct answering *answering, Torg__V1__PhotoRequest__Item *wanted,
+                          const Torg__V1__PhotoRequest *request)
+{
+    Torg__V1__PhotoRequest *left = answering->left;
+
+    if (!left) {
+        left = MESSAGE_NEW(photo_request, answering->arena);
+        left->offer_id = request->offer_id;
+        left->revision = request->revision;
+        left->photos = arena_array(answering->arena, request->n_photos, sizeof(*left->photos));
+        answering->left = left;
+    }
+    left->photos[left->n_photos++] = wanted;
+    counter_add(answering->worker->slowed, 1);
+}
+
+/* *answered false: the slow lane will. < 0: the fault is ours, and passes. */
+static int answer_one(struct answering *answering, const Torg__V1__PhotoRequest *request,
+                      Torg__V1__PhotoRequest__Item *wanted, Torg__V1__PhotoResult__Item *item,
+                      bool *answered, struct err *err)
+{
+    const struct photo_worker *worker = answering->worker;
+    bool is_silent;
+    int rc;
+
+    item->url = wanted->url;
+    item->attempt = answering->attempt;
+    answering->is_silent = false;
+    rc = develop(answering, item, err);
+    is_silent = answering->is_silent;
+    *answered = !is_silent || answering->lane->is_slow;
+    if (is_silent && *answered)
+        note_silence(answering, err, item);
+    else if (is_silent)
+        leave_to_slow(answering, wanted, request);
+    else if (rc && is_final(rc))
+        set_failed(answering, err->text, item);
+    else if (rc)
+        return rc;
+    if (!is_silent)
+        counter_add(item->state == TORG__V1__PHOTO__STATE__READY ? worker->ready : worker->failed,
+                    1);
+    return 0;
+}
+
+static int send(struct answering *answering, const char *topic, const ProtobufCMessage *message,
+                struct err *err)
 {
     struct buf wire = BUF_INIT(RESULT_SIZE_MAX);
     struct topic_record record = {.key = answering->message->key};
     int rc;
 
-    message_encode(&result->base, &wire);
+    message_encode(message, &wire);
     if (buf_failed(&wire)) {
         rc = err_set(err, ERR_LIMIT, "the answer is larger than %d bytes", RESULT_SIZE_MAX);
     } else {
         record.value = buf_bytes(&wire);
-        rc = topic_produce(answering->worker->options.topics, TOPIC_PHOTO_RESULTS, &record, 1, NULL,
-                           err);
+        rc = topic_produce(answering->worker->options.topics, topic, &record, 1, NULL, err);
     }
     buf_release(&wire);
     return rc;
@@ -120,14 +223,18 @@ static int answer_all(struct answering *answering, const Torg__V1__PhotoRequest 
     result.photos = arena_array(answering->arena, request->n_photos + 1, sizeof(*result.photos));
     for (size_t i = 0; i < request->n_photos && !rc; i++) {
         Torg__V1__PhotoResult__Item *item = MESSAGE_NEW(photo_result__item, answering->arena);
+        bool answered;
 
-        if (stage_reader_is_stopping(answering->worker->reader))
+        if (stage_reader_is_stopping(answering->lane->reader))
             return err_set(err, ERR_CANCELLED, "it is time to stop");
-        rc = answer_one(answering, request->photos[i], item, err);
-        result.photos[result.n_photos++] = item;
+        rc = answer_one(answering, request, request->photos[i], item, &answered, err);
+        if (answered)
+            result.photos[result.n_photos++] = item;
     }
     if (!rc && result.n_photos)
-        rc = send_result(answering, &result, err);
+        rc = send(answering, TOPIC_PHOTO_RESULTS, &result.base, err);
+    if (!rc && answering->left)
+        rc = send(answering, TOPIC_PHOTO_SLOW, &answering->left->base, err);
     if (!rc && answering->silent[0])
         rc = err_set(err, ERR_PRECONDITION, "%s", answering->silent); /* parked: tried again */
     return rc;
@@ -136,46 +243,70 @@ static int answer_all(struct answering *answering, const Torg__V1__PhotoRequest 
 static int take(void *arg, const struct topic_message *message, struct arena *arena,
                 struct err *err)
 {
-    struct photo_worker *worker = arg;
-    int64_t age_us = clock_wall_us(worker->options.clock) - message->timestamp_us;
-    struct answering answering = {.worker = worker,
+    struct lane *lane = arg;
+    const struct photo_worker_options *options = &lane->worker->options;
+    int64_t age_us = clock_wall_us(options->clock) - message->timestamp_us;
+    struct answering answering = {.worker = lane->worker,
+                                  .lane = lane,
                                   .message = message,
                                   .arena = arena,
                                   .attempt = 1,
-                                  .is_last = age_us > worker->options.retry_us};
+                                  .is_last = age_us > options->retry_us};
     ProtobufCMessage *decoded;
     int rc =
         message_decode(message->value, &torg__v1__photo_request__descriptor, arena, &decoded, err);
 
-    if (!rc && stage_reader_is_retry(worker->reader) && age_us > 0)
+    if (!rc && stage_reader_is_retry(lane->reader) && age_us > 0)
         answering.attempt = 2 + (int32_t)(age_us / SECOND_US % INT32_MAX);
     return rc ? rc : answer_all(&answering, (const Torg__V1__PhotoRequest *)decoded, err);
 }
 
-int photo_worker_start(const struct photo_worker_options *options, struct photo_worker **worker,
-                       struct err *err)
+static int start_lane(struct photo_worker *worker, struct lane *lane, const char *topic,
+                      const char *stage, struct err *err)
 {
     static const struct stage_reader_handler handler = {.take = take};
-    struct photo_worker *made = mem_zero(sizeof(*made));
-    const struct stage_reader_options reading = {.stage = PARKED_BY_PHOTO_FETCH,
-                                                 .topic = TOPIC_PHOTO_REQUESTS,
+    const struct photo_worker_options *options = &worker->options;
+    const struct stage_reader_options reading = {.stage = stage,
+                                                 .topic = topic,
                                                  .group = "photos",
                                                  .handler = &handler,
-                                                 .arg = made,
+                                                 .arg = lane,
                                                  .topics = options->topics,
                                                  .store = options->store,
                                                  .clock = options->clock,
                                                  .order = PARKED_ASIDE,
                                                  .worker_count = PHOTO_FETCH_THREAD_COUNT,
                                                  .poll_count = PHOTO_FETCH_POLL_COUNT};
+
+    lane->worker = worker;
+    return stage_reader_start(&reading, &lane->reader, err);
+}
+
+static void make_metrics(struct photo_worker *worker)
+{
+    worker->ready = metrics_counter("torg_photos_ready_total", "", "Photos answered as ready.");
+    worker->failed = metrics_counter("torg_photos_failed_total", "", "Photos that will not do.");
+    worker->silent = metrics_counter("torg_photos_silent_total", "",
+                                     "Tries to fetch a photo that nobody answered.");
+    worker->slowed = metrics_counter("torg_photos_slowed_total", "",
+                                     "Photos left to the slow lane by the first try.");
+    worker->unchanged = metrics_counter("torg_photos_unchanged_total", "",
+                                        "Photos whose server said that they have not changed.");
+}
+
+int photo_worker_start(const struct photo_worker_options *options, struct photo_worker **worker,
+                       struct err *err)
+{
+    struct photo_worker *made = mem_zero(sizeof(*made));
     int rc;
 
     made->options = *options;
-    made->ready = metrics_counter("torg_photos_ready_total", "", "Photos answered as ready.");
-    made->failed = metrics_counter("torg_photos_failed_total", "", "Photos that will not do.");
-    made->silent = metrics_counter("torg_photos_silent_total", "",
-                                   "Tries to fetch a photo that nobody answered.");
-    rc = stage_reader_start(&reading, &made->reader, err);
+    made->hosts = hosts_new(options->clock);
+    made->slow.is_slow = true;
+    make_metrics(made);
+    rc = start_lane(made, &made->slow, TOPIC_PHOTO_SLOW, PARKED_BY_PHOTO_FETCH, err);
+    if (!rc)
+        rc = start_lane(made, &made->first, TOPIC_PHOTO_REQUESTS, PARKED_BY_PHOTO_FIRST, err);
     if (rc) {
         photo_worker_stop(made);
         made = NULL;
@@ -188,6 +319,8 @@ void photo_worker_stop(struct photo_worker *worker)
 {
     if (!worker)
         return;
-    stage_reader_stop(worker->reader);
+    stage_reader_stop(worker->first.reader);
+    stage_reader_stop(worker->slow.reader);
+    hosts_free(worker->hosts);
     free(worker);
 }

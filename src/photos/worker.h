@@ -4,6 +4,10 @@
  *
  *     photo-requests ──► fetch.h ──► intake.h ──► photo-results
  *
+ * Requests are tried in two lanes: the first has a few seconds for each photo, and leaves those
+ * whose servers need longer, or are asked by too many (hosts.h), to the topic of the slow one, so
+ * that nobody's photos wait behind a slow server of another.
+ *
  * The pictures are durable before the answer, and the answer before the request is committed: what
  * it was stopped at is done again, to the same effect. A photo that will never do is FAILED at
  * once, with its reason. One whose server does not answer is told as FAILED, too, so that its

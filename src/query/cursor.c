@@ -369,6 +369,10 @@ uint64_t query_hash(const struct query_plan *plan, const struct query_stage *sta
         put_number(&buf, clause->word_max);
         buf_put(&buf, bytes_make(&clause->boost, sizeof(clause->boost)));
         put_bytes(&buf, clause->text);
+        for (uint32_t k = 0; k < clause->also_count; k++) {
+            buf_put(&buf, bytes_make(&clause->also[k].boost, sizeof(clause->also[k].boost)));
+            put_bytes(&buf, clause->also[k].text);
+        }
     }
     put_number(&buf, stage->text.should_min);
     put_number(&buf, stage->text.not_all);

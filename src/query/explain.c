@@ -82,10 +82,25 @@ static struct bytes tell_terms(const struct explainer *explainer, const struct t
     return told;
 }
 
+/* What counts as the clause's words, too. */
+static struct bytes tell_also(const struct explainer *explainer, const struct text_clause *clause)
+{
+    struct buf buf = BUF_INIT(TOLD_SIZE_MAX);
+    struct bytes told;
+
+    for (uint32_t i = 0; i < clause->also_count && i < PART_COUNT_MAX; i++)
+        buf_printf(&buf, "%s\"%.*s\" × %g", i ? ", " : " or ", BYTES_ARG(clause->also[i].text),
+                   clause->also[i].boost > 0 ? (double)clause->also[i].boost : 1.0);
+    told = arena_copy(explainer->arena, buf_bytes(&buf));
+    buf_release(&buf);
+    return told;
+}
+
 static int explain_clause(const struct explainer *explainer, const struct text_clause *clause,
                           struct explanation *explanation, struct err *err)
 {
-    static const char *const occurs[] = {"must have", "should have", "must not have"};
+    static const char *const occurs[] = {"must have", "should have", "must not have",
+                                         "counts more with"};
     static const char *const kinds[] = {"word", "exact word", "phrase", "prefix", "fuzzy word"};
     struct text_clause alone = *clause;
     struct text_stats stats = {0};
@@ -99,9 +114,9 @@ static int explain_clause(const struct explainer *explainer, const struct text_c
     explanation->holds = matches == (clause->occur != OCCUR_NOT);
     explanation->value = (double)score;
     explanation->text =
-        tell(explainer->arena, "%s %s \"%.*s\": %s (%.*s)", occurs[clause->occur],
-             kinds[clause->kind], BYTES_ARG(clause->text), matches ? "it has" : "it has not",
-             BYTES_ARG(tell_terms(explainer, &stats)));
+        tell(explainer->arena, "%s %s \"%.*s\"%.*s: %s (%.*s)", occurs[clause->occur],
+             kinds[clause->kind], BYTES_ARG(clause->text), BYTES_ARG(tell_also(explainer, clause)),
+             matches ? "it has" : "it has not", BYTES_ARG(tell_terms(explainer, &stats)));
     return rc;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "query/bounds.h"
+#include "query/formula_steps.h"
 
 enum {
     FORMULA_BATCH = 64,
@@ -19,40 +20,12 @@ enum {
     STACK_HEIGHT_MAX = 4 * (QUERY_FORMULA_DEPTH_MAX + 1),
 };
 
-enum step_kind {
-    STEP_NUMBER,
-    STEP_SCORE,
-    STEP_FIELD,
-    STEP_AGE,
-    STEP_DISTANCE,
-    STEP_ADD,
-    STEP_SUBTRACT,
-    STEP_MULTIPLY,
-    STEP_DIVIDE,
-    STEP_NEGATE,
-    STEP_LOG,
-    STEP_EXP,
-    STEP_SQRT,
-    STEP_ABS,
-    STEP_MIN,
-    STEP_MAX,
-    STEP_POW,
-    STEP_DEFAULT,
-    STEP_IF,
-};
-
-struct step {
-    uint8_t kind;
-    double number; /* NUMBER; FIELD: the unit of a decimal */
-    int32_t lat, lon;
-    const struct column *column;
-};
-
 struct formula {
     struct step *steps;
     uint32_t count;
     int64_t now;
     bool uses_score;
+    double factor_max;
 };
 
 static const struct {
@@ -69,6 +42,7 @@ static const struct {
 struct reader {
     const struct snapshot *snapshot;
     const char *where;
+    struct arena *arena;
     struct bytes text;
     size_t at;
     struct formula *formula;
@@ -144,12 +118,31 @@ static int read_number(struct reader *reader, double *number)
     return 0;
 }
 
+/* "a.frame-size": the longest such name that is a field's; the minus behind a shorter one is one.
+ */
+static struct bytes read_pointed(struct reader *reader, size_t begin)
+{
+    const uint8_t *data = reader->text.data;
+    size_t end = reader->at, cut;
+
+    while (end < reader->text.size && (is_name(data[end]) || data[end] == '.' || data[end] == '-'))
+        end++;
+    for (cut = end; cut > reader->at; cut--) {
+        if (schema_find(reader->snapshot->schema, bytes_make(data + begin, cut - begin)))
+            break;
+    }
+    reader->at = cut > reader->at ? cut : end;
+    return bytes_make(data + begin, reader->at - begin);
+}
+
 static struct bytes read_name(struct reader *reader)
 {
     size_t begin = reader->at;
 
     while (reader->at < reader->text.size && is_name(reader->text.data[reader->at]))
         reader->at++;
+    if (reader->at < reader->text.size && reader->text.data[reader->at] == '.')
+        return read_pointed(reader, begin);
     return bytes_make(reader->text.data + begin, reader->at - begin);
 }
 
@@ -213,6 +206,48 @@ static int read_of_field(struct reader *reader, uint8_t kind)
     return add_step(reader, step);
 }
 
+/* has(FIELD, "value"): behind the bracket. */
+static int read_has(struct reader *reader)
+{
+    const struct field *field = NULL;
+    struct step step = {.kind = STEP_HAS};
+    const uint8_t *close;
+    struct bytes value;
+    int rc;
+
+    peek(reader);
+    rc = read_field(reader, read_name(reader), &field);
+    rc = rc ? rc : expect(reader, ',');
+    if (rc || peek(reader) != '"')
+        return rc ? rc : refuse(reader, "a value in quotes is expected");
+    value = bytes_skip(reader->text, ++reader->at);
+    close = memchr(value.data, '"', value.size);
+    if (!close)
+        return refuse(reader, "a value in quotes is expected");
+    value.size = (size_t)(close - value.data);
+    reader->at += value.size + 1;
+    rc = expect(reader, ')');
+    if (rc)
+        return rc;
+    if (field && (!field_has_dictionary(field) || field->multiple))
+        return refuse(reader, "has() needs a keyword or a category with one value");
+    step.column = field ? columns_column(reader->snapshot->columns, field->id) : NULL;
+    if (step.column) {
+        const struct dictionary *dictionary = column_dictionary(step.column);
+        uint64_t *bits;
+        uint32_t ordinal;
+
+        step.bit_count = dictionary_count(dictionary);
+        step.bits = bits = arena_array(reader->arena, step.bit_count / 64 + 1, sizeof(*bits));
+        ordinal = dictionary_find(dictionary, value);
+        if (field->type == FIELD_CATEGORY)
+            dictionary_subtree(dictionary, value, bits, step.bit_count);
+        else if (ordinal < step.bit_count)
+            bits[ordinal / 64] |= UINT64_C(1) << (ordinal % 64);
+    }
+    return add_step(reader, step);
+}
+
 static int read_call(struct reader *reader, struct bytes name)
 {
     uint32_t k;
@@ -223,6 +258,8 @@ static int read_call(struct reader *reader, struct bytes name)
         return read_of_field(reader, STEP_AGE);
     if (bytes_equal_text(name, "distance"))
         return read_of_field(reader, STEP_DISTANCE);
+    if (bytes_equal_text(name, "has"))
+        return read_has(reader);
     for (i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
         if (bytes_equal_text(name, functions[i].name))
             break;
@@ -258,6 +295,7 @@ static int read_value(struct reader *reader)
         return refuse(reader, "only numbers, dates and booleans have a value here");
     for (i = 0; field->type == FIELD_DECIMAL && i < field->scale; i++)
         step.number *= 10;
+    step.is_flag = field->type == FIELD_BOOLEAN;
     step.column = columns_column(reader->snapshot->columns, field->id);
     return add_step(reader, step);
 }
@@ -327,6 +365,7 @@ int formula_compile(const struct snapshot *snapshot, struct bytes text,
     struct formula *made = arena_zero(arena, sizeof(*made));
     struct reader reader = {.snapshot = snapshot,
                             .where = where,
+                            .arena = arena,
                             .text = text,
                             .formula = made,
                             .unknown_is_empty = stage->unknown_is_empty,
@@ -343,7 +382,14 @@ int formula_compile(const struct snapshot *snapshot, struct bytes text,
     if (!rc && reader.at < text.size)
         rc = refuse(&reader, "the formula should end here");
     *formula = rc ? NULL : made;
+    if (!rc)
+        made->factor_max = formula_find_factor(made->steps, made->count);
     return rc;
+}
+
+double formula_factor_max(const struct formula *formula)
+{
+    return formula->factor_max;
 }
 
 bool formula_uses_score(const struct formula *formula)
@@ -390,6 +436,21 @@ static void push_column(const struct batch *batch, const struct step *step, doub
     }
 }
 
+static void push_has(const struct batch *batch, const struct step *step, double *out)
+{
+    struct column_view view;
+    uint32_t i;
+
+    if (step->column)
+        column_view(step->column, batch->window, &view);
+    for (i = 0; i < batch->count; i++) {
+        int64_t value = step->column ? view_get(&view, batch->offsets[i]) : COLUMN_NULL;
+
+        out[i] = value != COLUMN_NULL && (uint64_t)value < step->bit_count &&
+                 (step->bits[value / 64] >> (value % 64) & 1);
+    }
+}
+
 static void push(const struct batch *batch, const struct step *step, double *out)
 {
     uint32_t i;
@@ -400,6 +461,8 @@ static void push(const struct batch *batch, const struct step *step, double *out
     else if (step->kind == STEP_SCORE)
         for (i = 0; i < batch->count; i++)
             out[i] = batch->scores ? (double)batch->scores[i] : 0;
+    else if (step->kind == STEP_HAS)
+        push_has(batch, step, out);
     else
         push_column(batch, step, out);
 }
@@ -448,7 +511,7 @@ static uint32_t run_step(const struct batch *batch, const struct step *step,
 {
     uint32_t i;
 
-    if (step->kind <= STEP_DISTANCE) {
+    if (step->kind <= STEP_HAS) {
         assert(height < STACK_HEIGHT_MAX);
         push(batch, step, stack[height]);
         return height + 1;

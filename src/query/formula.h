@@ -7,8 +7,10 @@
  * Numbers; + - * / and unary -, brackets; score (of the text); the name of a number, date, decimal
  * (unscaled) or boolean field; age(FIELD): seconds from a date until now; distance(FIELD, LAT,
  * LON): metres to a point in degrees; log exp sqrt abs(x), min max pow(x, y), default(x, y): y
- * where x is none, if(x, y, z): y where x > 0, else z. A field without a value is NaN, and so is
- * what is made of it.
+ * where x is none, if(x, y, z): y where x > 0, else z; has(FIELD, "value"): 1 where a keyword or a
+ * category has it (of a category: it or one under it), else 0. A field without a value is NaN, and
+ * so is what is made of it. Names with a point go on over hyphens, a.frame-size, as far as there is
+ * such a field.
  *
  * Threads: once computed, a formula is immutable; it borrows the columns of its snapshot.
  */
@@ -26,6 +28,10 @@ int formula_compile(const struct snapshot *snapshot, struct bytes text,
                     struct formula **formula, struct err *err);
 
 bool formula_uses_score(const struct formula *formula);
+
+/* Of a formula that is the score times something else: what that is at most, so that whoever skips
+ * by bounds of scores can. NaN: it is not, or may be anything. */
+double formula_factor_max(const struct formula *formula);
 
 /* Ages until another moment, before anything is computed. */
 void formula_set_now(struct formula *formula, int64_t now);

@@ -299,19 +299,26 @@ int query_run(struct query_engine *engine, const struct query_plan *plan,
 
 /* Inside an epoch. */
 static int count_words(const struct snapshot *snapshot, struct analysis *analysis,
-                       const struct query_stage *stage, struct arena *arena,
+                       const struct query_plan *plan, struct arena *arena,
                        struct query_words *words, struct err *err)
 {
-    struct text_plan *plan = NULL;
-    int rc = text_plan_words(snapshot, analysis, &stage->text, arena, &plan, err);
+    struct text_shared shared = {0};
+    int rc = 0;
 
-    *words = (struct query_words){.doc_count = snapshot->text_doc_count};
-    if (!rc && plan)
-        text_plan_tell_words(plan, arena, words);
+    for (uint32_t i = 0; i < plan->stage_count && !rc; i++) {
+        struct text_plan *text = NULL;
+
+        rc = text_plan_words(snapshot, analysis, &plan->stages[i].text, &shared, arena, &text, err);
+        words[i] = (struct query_words){.doc_count = snapshot->text_doc_count};
+        if (!rc && text)
+            text_plan_tell_words(text, arena, &words[i]);
+        if (rc)
+            err_wrap(err, "stages[%u]", i);
+    }
     return rc;
 }
 
-int query_count_words(struct query_engine *engine, const struct query_stage *stage,
+int query_count_words(struct query_engine *engine, const struct query_plan *plan,
                       struct arena *arena, struct query_words *words, struct err *err)
 {
     const struct snapshot *snapshot = NULL;
@@ -320,7 +327,7 @@ int query_count_words(struct query_engine *engine, const struct query_stage *sta
     object_check(engine, QUERY_ENGINE_MAGIC);
     if (rc)
         return rc;
-    rc = count_words(snapshot, engine->analysis, stage, arena, words, err);
+    rc = count_words(snapshot, engine->analysis, plan, arena, words, err);
     shard_exit(engine->reader);
     return rc;
 }

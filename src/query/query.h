@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "index/postings/text_norms.h"
 #include "index/shard/shard.h"
+#include "index/text/analysis.h"
 
 /* ---- text ---- */
 
@@ -26,6 +27,7 @@ enum clause_occur {
     OCCUR_MUST,
     OCCUR_SHOULD, /* at least text.should_min of these; all are scored */
     OCCUR_NOT,
+    OCCUR_BONUS, /* scored where it holds, and else nothing: it finds nobody and misses nobody */
 };
 
 enum clause_kind {
@@ -36,6 +38,19 @@ enum clause_kind {
     CLAUSE_FUZZY,  /* any term that has a form within lexicon_fuzzy_distance edits */
 };
 
+/* What the rules of one version make of a text. */
+struct text_words {
+    unsigned version;
+    const struct token *tokens;
+    size_t count;
+};
+
+/* Words that count as those of a clause, too: a synonym. */
+struct text_also {
+    struct bytes text; /* one word, or several one after the other */
+    float boost;       /* as of a clause */
+};
+
 /* The text goes through analysis_run. Several words in one WORD clause: tied ones (nothing or one
  * sign between them, but not a comma or semicolon) mean their phrase ("iphone15"), two with a
  * hyphen their whole or their phrase ("wi-fi"); others are as many clauses of the same occur, and
@@ -44,8 +59,8 @@ enum clause_kind {
  * itself or that one; a word that none has, but its two halves, is their phrase ("stepladder").
  * EXACT with several words is a phrase of exact forms. Of several words the last one is the PREFIX,
  * the others are WORDs; each that is not a number is FUZZY. A word that analysis drops or an empty
- * text is no clause; a text without clauses but with bytes matches nothing. NOT alone: everything
- * else matches, with score 0. */
+ * text is no clause; a text without clauses but with bytes matches nothing. NOT and BONUS alone:
+ * everything else matches, with score 0. */
 struct text_clause {
     uint8_t occur;  /* enum clause_occur */
     uint8_t kind;   /* enum clause_kind */
@@ -56,14 +71,21 @@ struct text_clause {
      */
     uint32_t word_max;
     struct bytes text;
+    const struct text_words
+        *words; /* of the text, if they are known already (reading.h), or NULL */
+    /* WORD: each word of the text, or one of these. Who has one of them has all words of the text;
+     * of n words each adds an n-th of its score. */
+    const struct text_also *also;
+    uint32_t also_count;
 };
 
 /* score = Σ over clauses that match and are not NOT: boost · part. Part of a word is BM25F:
  *   t = Σ over fields of weight · tf · norm[length],   idf · t / (k1 + t) · (k1 + 1)
  *   idf = ln(1 + (N - df + 0.5) / (df + 0.5)), N and df with the masked documents (explain tells
  * them) with the tf of all forms, in the fields of the mask. A phrase: the sum over its words (all
- * their tf, not only where they stand together); a whole or its phrase: the greater. A prefix: the
- * greatest of its terms; fuzzy: the greatest of its terms × 1, 0.7, 0.5 at 0, 1, 2 edits. */
+ * their tf, not only where they stand together); a whole or its phrase, a word or what counts as
+ * it, too: the greatest. A prefix: the greatest of its terms; fuzzy: the greatest of its terms × 1,
+ * 0.7, 0.5 at 0, 1, 2 edits. */
 struct query_text {
     const struct text_clause *clauses;
     uint32_t count;
@@ -317,9 +339,9 @@ int query_run_shown(struct query_engine *engine, const struct query_plan *plan,
                     const struct query_viewer *viewer, struct arena *arena,
                     struct query_result *result, struct err *err);
 
-/* The words that the stage's text means in this shard, and how many documents have them: what
- * query_part.words is summed up from. */
-int query_count_words(struct query_engine *engine, const struct query_stage *stage,
+/* The words that each stage's text means in this shard, and how many documents have them: what
+ * query_part.words is summed up from. words: one a stage. */
+int query_count_words(struct query_engine *engine, const struct query_plan *plan,
                       struct arena *arena, struct query_words *words, struct err *err);
 
 /* Why the document is (not) a hit of the stage, clause by clause, as lines of text and as a tree

@@ -111,16 +111,51 @@ static int read_mask(const struct request_reader *reader, const struct request_p
     return 0;
 }
 
+static bool is_boost(float boost)
+{
+    return boost >= 0 && !isinf(boost);
+}
+
+static int read_also(const struct request_reader *reader, const struct request_path *path,
+                     const Torg__V1__TextClause *message, struct text_clause *clause)
+{
+    struct request_path at = path_to(path, "also");
+    struct text_also *also = arena_array(reader->arena, message->n_also + 1, sizeof(*also));
+
+    clause->also = also;
+    if (!message->n_also)
+        return 0;
+    if (message->kind != TORG__V1__TEXT_CLAUSE__KIND__WORD)
+        return request_refuse(reader, &at, ERR_INVALID,
+                              "only a clause of the kind WORD has words that count as its own");
+    if (message->n_also > QUERY_TEXT_ALSO_COUNT_MAX)
+        return request_refuse(reader, &at, ERR_LIMIT, "%zu of them, at most %d are allowed",
+                              message->n_also, QUERY_TEXT_ALSO_COUNT_MAX);
+    for (size_t i = 0; i < message->n_also; i++) {
+        struct request_path one = path_at(path, "also", i);
+        const Torg__V1__TextAlso *from = message->also[i];
+
+        if (!is_boost(from->boost))
+            return request_refuse(reader, &one, ERR_INVALID, "expected a boost above 0");
+        if (strlen(from->text) > QUERY_TEXT_SIZE_MAX)
+            return request_refuse(reader, &one, ERR_LIMIT, "more than %d bytes; send less",
+                                  QUERY_TEXT_SIZE_MAX);
+        also[clause->also_count++] = (struct text_also){bytes_of(from->text), from->boost};
+    }
+    return 0;
+}
+
 static int read_clause(const struct request_reader *reader, const struct request_path *path,
                        const Torg__V1__TextClause *message, struct text_clause *clause)
 {
     struct request_path boost = path_to(path, "boost");
     struct request_path text = path_to(path, "text");
+    int rc;
 
-    if (message->occur > TORG__V1__TEXT_CLAUSE__OCCUR__NOT ||
+    if (message->occur > TORG__V1__TEXT_CLAUSE__OCCUR__BONUS ||
         message->kind > TORG__V1__TEXT_CLAUSE__KIND__FUZZY)
         return request_refuse(reader, path, ERR_INVALID, "occur or kind is unknown");
-    if (!(message->boost >= 0) || isinf(message->boost))
+    if (!is_boost(message->boost))
         return request_refuse(reader, &boost, ERR_INVALID, "expected a number above 0");
     *clause = (struct text_clause){.occur = (uint8_t)message->occur,
                                    .kind = (uint8_t)message->kind,
@@ -130,7 +165,8 @@ static int read_clause(const struct request_reader *reader, const struct request
     if (clause->text.size > QUERY_TEXT_SIZE_MAX)
         return request_refuse(reader, &text, ERR_LIMIT, "%zu bytes, at most %d are read; send less",
                               clause->text.size, QUERY_TEXT_SIZE_MAX);
-    return read_mask(reader, path, message, &clause->fields);
+    rc = read_also(reader, path, message, clause);
+    return rc ? rc : read_mask(reader, path, message, &clause->fields);
 }
 
 static int read_text(const struct request_reader *reader, const struct request_path *path,

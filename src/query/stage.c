@@ -226,7 +226,7 @@ bool stage_has_scores(const struct stage *stage)
 int stage_begin(struct stage *stage, uint32_t count_max, bool counts, struct err *err)
 {
     struct query_context *context = stage->context;
-    struct text_purpose purpose = {.known = &context->known};
+    struct text_purpose purpose = {.shared = &context->shared};
     int rc;
 
     best_init(&stage->best, count_max, stage->sort.count, context->arena);
@@ -365,12 +365,30 @@ static void drop_hopeless(const struct best *best, struct window_hits *hits)
     hits->count = kept;
 }
 
+/* Whether the first key is at most so many times the score. */
+static bool is_weighed(const struct stage *stage)
+{
+    const struct sort_key *first = &stage->sort.keys[0];
+
+    return stage->sort.count && first->kind == SORT_FORMULA && stage->text &&
+           !isnan(formula_factor_max(first->formula));
+}
+
 /* A score below it cannot enter: that of the worst of the best, when scores come first. */
 static float score_threshold(const struct stage *stage)
 {
-    if (stage->sort.keys[0].kind != SORT_RELEVANCE || stage->best.count < stage->best.count_max)
+    const struct best *best = &stage->best;
+    double worst;
+
+    if (!stage->sort.count || best->count < best->count_max)
         return -INFINITY;
-    return stage->best.entries[0].score;
+    if (stage->sort.keys[0].kind == SORT_RELEVANCE)
+        return best->entries[0].score;
+    if (!is_weighed(stage) || stage->context->tuning->use_bounds < 0)
+        return -INFINITY;
+    worst = sort_key_value(&stage->sort.keys[0], best->entries[0].keys[0]);
+    worst = worst / formula_factor_max(stage->sort.keys[0].formula) * WEIGHED_SLACK;
+    return worst > 0 && isfinite(worst) ? (float)worst : -INFINITY;
 }
 
 static int add_scores(struct stage *stage, uint32_t window, struct window_hits *hits,
@@ -390,7 +408,7 @@ static int list_hits(struct stage *stage, uint32_t window, const struct window_b
     const struct best *best = &stage->best;
     struct window_bits admitted;
 
-    if (stage->sort.count && first->kind == SORT_RELEVANCE && stage->text)
+    if (stage->sort.count && stage->text && (first->kind == SORT_RELEVANCE || is_weighed(stage)))
         return text_plan_select(stage->text, window, bits, score_threshold(stage), hits->offsets,
                                 hits->scores, &hits->count, err);
     admitted = *bits;
@@ -446,7 +464,7 @@ static bool is_hopeless(struct stage *stage, uint32_t window)
         return false;
     if (stage->sort.count == 0)
         return true; /* by id, and ids ascend */
-    if (stage->sort.keys[0].kind == SORT_RELEVANCE && stage->text)
+    if ((stage->sort.keys[0].kind == SORT_RELEVANCE && stage->text) || is_weighed(stage))
         return text_plan_bound(stage->text, window) < score_threshold(stage);
     return !best_admits(best, sort_plan_bound(&stage->sort, window));
 }
@@ -537,8 +555,9 @@ bool stage_is_top(const struct stage *stage)
 
     if (!stage->text || source->facet_count > 0)
         return false;
-    if (best && (stage->sort.count != 1 || stage->sort.keys[0].kind != SORT_RELEVANCE ||
-                 stage->best.has_floor))
+    if (best && (stage->sort.count != 1 || stage->best.has_floor ||
+                 !(stage->sort.keys[0].kind == SORT_RELEVANCE ||
+                   (is_weighed(stage) && !is_filtered(stage)))))
         return false;
     if (wants_total(stage))
         return !is_filtered(stage) && (!best || text_plan_is_cheap(stage->text));
@@ -562,14 +581,33 @@ static int filter_top(void *context, uint32_t window, struct window_bits *bits, 
     return 0;
 }
 
+static double weigh_top(void *context, docid id, float score)
+{
+    const struct stage *stage = context;
+    const struct columns *columns = stage->context->snapshot->columns;
+    uint16_t offset = (uint16_t)(id & (WINDOW_SIZE - 1));
+    uint32_t window = window_of(id), begun;
+    double value;
+
+    do {
+        begun = columns_read_begin(columns, window);
+        formula_compute(stage->sort.keys[0].formula, window, &offset, 1, &score, &value);
+    } while (!columns_read_valid(columns, window, begun));
+    return value;
+}
+
 int stage_top(struct stage *stage, struct err *err)
 {
+    struct text_weigher weigher = {.weigh = weigh_top};
     struct best *best = &stage->best;
     struct scored_doc *top = arena_array(stage->context->arena, best->count_max + 1, sizeof(*top));
+    bool is_formula = best->count_max && stage->sort.keys[0].kind == SORT_FORMULA;
     uint32_t count = 0;
     uint32_t i;
     int rc = 0;
 
+    if (is_formula)
+        weigher.max = formula_factor_max(stage->sort.keys[0].formula);
     if (wants_total(stage)) {
         rc = text_plan_count(stage->text, &stage->total, err);
         if (!rc && best->count_max)
@@ -577,10 +615,12 @@ int stage_top(struct stage *stage, struct err *err)
     }
     if (!rc && best->count_max)
         rc = text_plan_top(stage->text, best->count_max, is_filtered(stage) ? filter_top : NULL,
-                           stage, top, &count, err);
+                           is_formula ? &weigher : NULL, stage, top, &count, err);
     for (i = 0; i < count && !rc; i++) {
         const struct ranked entry = {
-            .keys = {sort_score_key(top[i].score)}, .id = top[i].id, .score = top[i].score};
+            .keys = {is_formula ? sort_formula_key(top[i].value) : sort_score_key(top[i].score)},
+            .id = top[i].id,
+            .score = top[i].score};
 
         best_add(best, &entry);
     }

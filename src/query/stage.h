@@ -43,8 +43,8 @@ struct query_context {
     struct arena *arena;
     struct arena *memory; /* of text plans, which nothing of the answer points into */
     struct filter_plan base;
-    struct text_known *known; /* what beginnings of words mean; in memory */
-    bool shares_base;         /* several stages: the base is computed once a window */
+    struct text_shared shared; /* of text plans; in memory */
+    bool shares_base;          /* several stages: the base is computed once a window */
     uint32_t base_window;
     uint32_t base_begun; /* sequence number of the columns under which base_bits were computed */
     struct window_bits base_bits;

@@ -21,7 +21,7 @@ struct compiler {
     const struct text_clause *clause;
     uint32_t clause_index;
     uint32_t leaf_capacity, slot_capacity;
-    struct token *tokens; /* of the clause; whole ones that do not count are left out */
+    const struct token *tokens; /* of the clause */
     size_t token_count;
     bool has_text;
 };
@@ -181,7 +181,7 @@ static bool is_tied(const struct compiler *compiler, size_t at)
 
 /* ---- words that others write as one, or as two ---- */
 
-static int count_docs(const struct snapshot *snapshot, termid term, uint64_t *sum, struct err *err)
+int text_count_docs(const struct snapshot *snapshot, termid term, uint64_t *sum, struct err *err)
 {
     struct buffer_cursor cursor;
     uint32_t count, i;
@@ -254,9 +254,9 @@ static int find_halves(const struct compiler *compiler, const struct token *toke
             !lexicon_resolve(compiler->lexicon, compiler->analysis, bytes_skip(form, cut),
                              (enum script)token->script, &two))
             continue;
-        rc = count_docs(compiler->plan->snapshot, one.term, &first, err);
+        rc = text_count_docs(compiler->plan->snapshot, one.term, &first, err);
         if (!rc)
-            rc = count_docs(compiler->plan->snapshot, two.term, &second, err);
+            rc = text_count_docs(compiler->plan->snapshot, two.term, &second, err);
         first = first < second ? first : second;
         if (rc || first <= best)
             continue;
@@ -384,7 +384,7 @@ static int keep_frequent(const struct compiler *compiler, struct lexicon_hit *hi
     list = arena_array(compiler->plan->arena, *count, sizeof(*list));
     for (i = 0; i < *count && !rc; i++) {
         list[i].hit = hits[i];
-        rc = count_docs(compiler->plan->snapshot, hits[i].term, &list[i].doc_count, err);
+        rc = text_count_docs(compiler->plan->snapshot, hits[i].term, &list[i].doc_count, err);
     }
     if (rc)
         return rc;
@@ -407,8 +407,8 @@ struct text_known {
 static int find_frequent(const struct compiler *compiler, struct bytes beginning,
                          struct lexicon_hit **hits, size_t *count, struct err *err)
 {
-    struct text_known **known = compiler->plan->purpose.known;
-    struct text_known *found = known ? *known : NULL;
+    struct text_shared *shared = compiler->plan->purpose.shared;
+    struct text_known *found = shared ? shared->known : NULL;
     uint32_t max = compiler->clause->word_max;
     int rc;
 
@@ -425,11 +425,11 @@ static int find_frequent(const struct compiler *compiler, struct bytes beginning
                                                            : LEXICON_EXPAND_COUNT_MAX / 2,
                         *hits, LEXICON_EXPAND_COUNT_MAX, count);
     rc = keep_frequent(compiler, *hits, count, max, err);
-    if (rc || !known)
+    if (rc || !shared)
         return rc;
     found = arena_alloc(compiler->plan->arena, sizeof(*found));
-    *found = (struct text_known){*known, beginning, max, *count, *hits};
-    *known = found;
+    *found = (struct text_known){shared->known, beginning, max, *count, *hits};
+    shared->known = found;
     return 0;
 }
 
@@ -489,28 +489,149 @@ static int add_expanded(struct compiler *compiler, struct err *err)
     return rc;
 }
 
+const struct text_words *text_analyse(struct analysis *analysis, unsigned version,
+                                      struct bytes text, struct arena *arena)
+{
+    struct text_words *words = arena_alloc(arena, sizeof(*words));
+    struct token_list list;
+    struct token *tokens;
+
+    analysis_use(analysis, version);
+    list = analysis_run(analysis, text);
+    tokens = arena_array(arena, list.count + 1, sizeof(*tokens));
+    for (size_t i = 0; i < list.count; i++) {
+        tokens[i] = list.tokens[i];
+        tokens[i].form = arena_copy(arena, tokens[i].form);
+    }
+    *words = (struct text_words){version, tokens, list.count};
+    return words;
+}
+
+/* The words of the clause. */
+static void read_tokens(struct compiler *compiler)
+{
+    const struct text_words *words = compiler->clause->words;
+    unsigned version = lexicon_analysis_version(compiler->lexicon);
+
+    if (!words || words->version != version)
+        words = text_analyse(compiler->analysis, version, compiler->clause->text,
+                             compiler->plan->arena);
+    compiler->tokens = words->tokens;
+    compiler->token_count = words->count;
+}
+
+/* ---- words that count as those of a clause, too ---- */
+
+/* Slots of what counts as the clause's words, a branch each (text_parts.h), of an n-th of their
+ * worth; those that nobody has are left out. */
+struct branches {
+    struct text_slot *slots;
+    uint32_t count;
+    bool has_phrase;
+};
+
+static int read_branch(struct compiler *compiler, const struct text_also *also, uint32_t share,
+                       struct branches *branches, struct err *err)
+{
+    const struct text_clause *clause = compiler->clause;
+    struct text_plan *plan = compiler->plan;
+    float boost = (clause->boost > 0 ? clause->boost : 1) * (also->boost > 0 ? also->boost : 1);
+    const struct text_clause one = {.kind = CLAUSE_PHRASE,
+                                    .occur = clause->occur,
+                                    .fields = clause->fields,
+                                    .boost = boost / (float)share,
+                                    .text = also->text};
+    uint32_t leaf_count = plan->leaf_count, slot_count = plan->slot_count, i;
+    struct text_slot *grown;
+    bool known = true;
+    int rc = 0;
+
+    compiler->clause = &one;
+    read_tokens(compiler);
+    if (compiler->token_count)
+        rc = add_run(compiler, 0, compiler->token_count, err);
+    compiler->clause = clause;
+    for (i = slot_count; i < plan->slot_count; i++)
+        known = known && plan->slots[i].term != TERMID_NONE;
+    if (!rc && known && plan->slot_count > slot_count) {
+        grown = arena_array(plan->arena, branches->count + plan->slot_count - slot_count,
+                            sizeof(*grown));
+        if (branches->count)
+            memcpy(grown, branches->slots, branches->count * sizeof(*grown));
+        memcpy(grown + branches->count, plan->slots + slot_count,
+               (plan->slot_count - slot_count) * sizeof(*grown));
+        branches->slots = grown;
+        branches->count += plan->slot_count - slot_count;
+        branches->has_phrase = branches->has_phrase || plan->slot_count > slot_count + 1;
+    }
+    plan->leaf_count = leaf_count;
+    plan->slot_count = slot_count;
+    return rc;
+}
+
+/* A slot as it is, to the leaf added last. */
+static int copy_slot(struct compiler *compiler, const struct text_slot *slot, struct err *err)
+{
+    int rc = add_slot(compiler, (struct lexicon_entry){slot->term, FORM_NONE},
+                      slot->term != TERMID_NONE, slot->position, 1, err);
+
+    if (!rc)
+        compiler->plan->slots[compiler->plan->slot_count - 1].factor = slot->factor;
+    return rc;
+}
+
+/* Each leaf of the clause from `first` on holds for these words, too. */
+static int add_also(struct compiler *compiler, uint32_t first, struct err *err)
+{
+    const struct text_clause *clause = compiler->clause;
+    struct text_plan *plan = compiler->plan;
+    uint32_t count = plan->leaf_count - first, i, k;
+    struct text_leaf *leaves;
+    struct text_slot *slots;
+    struct branches branches = {0};
+    int rc = 0;
+
+    if (!count)
+        return 0;
+    leaves = arena_array(plan->arena, count, sizeof(*leaves));
+    memcpy(leaves, plan->leaves + first, count * sizeof(*leaves));
+    slots = arena_array(plan->arena, plan->slot_count, sizeof(*slots));
+    memcpy(slots, plan->slots, plan->slot_count * sizeof(*slots));
+    for (i = 0; i < clause->also_count && !rc; i++)
+        rc = read_branch(compiler, &clause->also[i], count, &branches, err);
+    if (rc || !branches.count)
+        return rc;
+    plan->leaf_count = first;
+    plan->slot_count = leaves[0].first;
+    for (i = 0; i < count && !rc; i++) {
+        const struct text_leaf *leaf = &leaves[i];
+        bool single = leaf->kind == LEAF_WORD || leaf->kind == LEAF_ANY;
+
+        rc = add_leaf(compiler, single && !branches.has_phrase ? LEAF_ANY : LEAF_TIED, err);
+        for (k = 0; k < leaf->count && !rc; k++)
+            rc = copy_slot(compiler, &slots[leaf->first + k], err);
+        for (k = 0; k < branches.count && !rc; k++)
+            rc = copy_slot(compiler, &branches.slots[k], err);
+    }
+    return rc;
+}
+
 static int add_clause(struct compiler *compiler, struct err *err)
 {
-    struct arena *arena = compiler->plan->arena;
-    struct token_list list;
-    size_t i;
+    uint32_t first = compiler->plan->leaf_count;
+    int rc;
 
-    assert(compiler->clause->occur <= OCCUR_NOT && compiler->clause->kind <= CLAUSE_FUZZY);
+    assert(compiler->clause->occur <= OCCUR_BONUS && compiler->clause->kind <= CLAUSE_FUZZY);
     assert(compiler->clause->text.size <= QUERY_TEXT_SIZE_MAX);
     assert(compiler->clause->boost >= 0 && !isinf(compiler->clause->boost));
     compiler->has_text = compiler->has_text || compiler->clause->text.size > 0;
-    list = analysis_run(compiler->analysis, compiler->clause->text);
-    if (list.count == 0)
+    read_tokens(compiler);
+    if (compiler->token_count == 0)
         return 0;
-    /* The lexicon's stemmer works with the same analysis, but leaves its tokens alone. */
-    compiler->tokens = arena_array(arena, list.count, sizeof(*compiler->tokens));
-    memcpy(compiler->tokens, list.tokens, list.count * sizeof(*compiler->tokens));
-    compiler->token_count = list.count;
-    for (i = 0; i < list.count; i++)
-        compiler->tokens[i].form = arena_copy(arena, compiler->tokens[i].form);
     switch ((enum clause_kind)compiler->clause->kind) {
     case CLAUSE_WORD:
-        return add_words(compiler, err);
+        rc = add_words(compiler, err);
+        return rc ? rc : add_also(compiler, first, err);
     case CLAUSE_EXACT:
     case CLAUSE_PHRASE:
         return add_run(compiler, 0, compiler->token_count, err);

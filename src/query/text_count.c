@@ -20,7 +20,8 @@ static bool is_plain_or(const struct text_plan *plan)
     if (plan->must_count || plan->not_count || plan->should_min != 1 || plan_is_capped(plan))
         return false;
     for (i = 0; i < plan->leaf_count; i++) {
-        if (plan->leaves[i].kind != LEAF_WORD || !plan->leaves[i].exact)
+        if (plan->leaves[i].kind != LEAF_WORD || !plan->leaves[i].exact ||
+            plan->leaves[i].occur == OCCUR_BONUS)
             return false;
     }
     return true;
@@ -198,7 +199,7 @@ bool text_plan_is_cheap(const struct text_plan *plan)
 
     object_check(plan, TEXT_PLAN_MAGIC);
     for (i = 0; i < plan->leaf_count; i++) {
-        if (!plan->leaves[i].exact)
+        if (!plan->leaves[i].exact && plan->leaves[i].occur != OCCUR_BONUS)
             return false;
     }
     for (i = 0; i < plan->part_count && plan->must_count; i++) {

@@ -116,24 +116,23 @@ static void mark_leaf(struct highlighter *highlighter, uint32_t leaf)
 {
     const struct text_leaf *meant = &highlighter->plan->leaves[leaf];
     const struct text_slot *slots = leaf_slots(highlighter->plan, meant);
-    uint32_t parts = meant->kind == LEAF_TIED ? 1 : 0, i, k;
+    uint32_t i, k, to;
 
     highlighter->leaf_room = HIGHLIGHT_MARK_COUNT_MAX;
     for (i = 0; i < highlighter->word_count && meant->count && highlighter->leaf_room; i++) {
         const struct word *word = &highlighter->words[i];
-        uint32_t single = meant->kind == LEAF_PHRASE ? 0
-                          : meant->kind == LEAF_ANY  ? meant->count
-                                                     : 1;
+        bool is_marked = false;
 
-        for (k = 0; k < single; k++) {
-            if (is_meant(&slots[k], word)) {
+        for (k = 0; k < meant->count && highlighter->leaf_room; k = to) {
+            to = branch_end(slots, k, meant->count);
+            if (!is_meant(&slots[k], word))
+                continue;
+            if (to > k + 1)
+                mark_phrase(highlighter, leaf, slots + k, to - k, i);
+            else if (!is_marked)
                 add_mark(highlighter, word, leaf);
-                break;
-            }
+            is_marked = is_marked || to == k + 1;
         }
-        if ((meant->kind == LEAF_PHRASE || meant->kind == LEAF_TIED) && highlighter->leaf_room &&
-            is_meant(&slots[parts], word))
-            mark_phrase(highlighter, leaf, slots + parts, meant->count - parts, i);
     }
 }
 

@@ -30,6 +30,28 @@ static int fill_all(struct text_plan *plan, const struct part_leaf *leaf, uint32
     return rc;
 }
 
+/* bits = those that have all words of one of the branches. */
+static int fill_branches(struct text_plan *plan, const struct text_leaf *meant,
+                         const struct part_leaf *here, uint32_t window, struct window_bits *bits,
+                         struct err *err)
+{
+    const struct text_slot *slots = leaf_slots(plan, meant);
+    struct window_bits *branch = &plan->scratch->branch;
+    uint32_t from, to;
+    int rc = 0;
+
+    memset(bits, 0, sizeof(*bits));
+    for (from = 0; from < meant->count && !rc; from = to) {
+        to = branch_end(slots, from, meant->count);
+        if (!here->lists[from])
+            continue;
+        rc = fill_all(plan, here, from, to, window, branch, err);
+        if (!rc)
+            kernels()->window_or(bits, branch);
+    }
+    return rc;
+}
+
 static int fill_any(struct text_plan *plan, const struct part_leaf *leaf, uint32_t window,
                     struct window_bits *bits, struct err *err)
 {
@@ -55,19 +77,12 @@ int leaf_fill(struct text_plan *plan, struct text_part *part, uint32_t leaf, uin
 {
     const struct text_leaf *meant = &plan->leaves[leaf];
     struct part_leaf *here = at(part, leaf);
-    int rc;
 
     switch ((enum leaf_kind)meant->kind) {
     case LEAF_ANY:
         return fill_any(plan, here, window, bits, err);
     case LEAF_TIED:
-        rc = fill_all(plan, here, 1, meant->count, window, bits, err);
-        if (rc || !here->lists[0])
-            return rc;
-        rc = list_fill(here->lists[0], window, &plan->scratch->more, err);
-        if (!rc)
-            kernels()->window_or(bits, &plan->scratch->more);
-        return rc;
+        return fill_branches(plan, meant, here, window, bits, err);
     default:
         return fill_all(plan, here, 0, meant->count, window, bits, err);
     }
@@ -97,21 +112,18 @@ int leaf_next(struct text_plan *plan, struct text_part *part, uint32_t leaf, doc
     const struct text_leaf *meant = &plan->leaves[leaf];
     struct part_leaf *here = at(part, leaf);
     docid found;
-    uint32_t i;
+    uint32_t i, to;
     int rc = 0;
 
     if (meant->kind == LEAF_WORD || meant->kind == LEAF_PHRASE)
         return next_of_all(here, 0, meant->count, from, next, err);
     *next = DOCID_END;
-    if (meant->kind == LEAF_TIED) {
-        rc = next_of_all(here, 1, meant->count, from, next, err);
-        if (rc || !here->lists[0])
-            return rc;
-        rc = list_next(here->lists[0], from, &found, err);
+    for (i = 0; meant->kind == LEAF_TIED && i < meant->count && !rc; i = to) {
+        to = branch_end(leaf_slots(plan, meant), i, meant->count);
+        rc = next_of_all(here, i, to, from, &found, err);
         *next = found < *next ? found : *next;
-        return rc;
     }
-    for (i = 0; i < here->list_count && !rc; i++) {
+    for (i = 0; meant->kind == LEAF_ANY && i < here->list_count && !rc; i++) {
         rc = list_next(here->lists[i], from, &found, err);
         *next = found < *next ? found : *next;
     }
@@ -141,7 +153,7 @@ int leaf_holds(struct text_plan *plan, struct text_part *part, uint32_t leaf, do
 {
     const struct text_leaf *meant = &plan->leaves[leaf];
     struct part_leaf *here = at(part, leaf);
-    uint32_t i;
+    uint32_t i, to;
     int rc = 0;
 
     *holds = false;
@@ -152,13 +164,18 @@ int leaf_holds(struct text_plan *plan, struct text_part *part, uint32_t leaf, do
         rc = list_find(here->lists[0], id, holds, err);
         if (rc || !*holds || meant->exact)
             return rc;
-        return phrase_hold(plan, part, leaf, 0, &id, 1, holds, err);
+        return phrase_hold(plan, part, leaf, 0, 1, &id, 1, holds, err);
     case LEAF_PHRASE:
-        return phrase_hold(plan, part, leaf, 0, &id, 1, holds, err);
+        return phrase_hold(plan, part, leaf, 0, meant->count, &id, 1, holds, err);
     case LEAF_TIED:
-        if (here->lists[0])
-            rc = list_find(here->lists[0], id, holds, err);
-        return rc || *holds ? rc : phrase_hold(plan, part, leaf, 1, &id, 1, holds, err);
+        for (i = 0; i < meant->count && !rc && !*holds; i = to) {
+            to = branch_end(leaf_slots(plan, meant), i, meant->count);
+            if (to > i + 1)
+                rc = phrase_hold(plan, part, leaf, i, to, &id, 1, holds, err);
+            else if (here->lists[i])
+                rc = list_find(here->lists[i], id, holds, err);
+        }
+        return rc;
     case LEAF_ANY:
         for (i = 0; i < here->list_count && !rc && !*holds; i++)
             rc = list_find(here->lists[i], id, holds, err);
@@ -207,7 +224,7 @@ int leaf_hold(struct text_plan *plan, struct text_part *part, uint32_t leaf, con
     if (meant->kind == LEAF_WORD && meant->exact && here->count)
         return hold_word(here->lists[0], ids, count, holds, err);
     if (meant->kind == LEAF_WORD || meant->kind == LEAF_PHRASE)
-        return phrase_hold(plan, part, leaf, 0, ids, count, holds, err);
+        return phrase_hold(plan, part, leaf, 0, meant->count, ids, count, holds, err);
     for (i = 0; i < count && !rc; i++)
         rc = leaf_holds(plan, part, leaf, ids[i], &holds[i], err);
     return rc;
@@ -216,7 +233,7 @@ int leaf_hold(struct text_plan *plan, struct text_part *part, uint32_t leaf, con
 /* ---- values ---- */
 
 static int sum_all(struct text_plan *plan, struct text_part *part, uint32_t leaf, uint32_t from,
-                   docid id, uint32_t lengths, bool sure, float *value, bool *holds,
+                   uint32_t to, docid id, uint32_t lengths, bool sure, float *value, bool *holds,
                    struct err *err)
 {
     const struct text_leaf *meant = &plan->leaves[leaf];
@@ -227,11 +244,37 @@ static int sum_all(struct text_plan *plan, struct text_part *part, uint32_t leaf
     *value = 0;
     *holds = true;
     if (!sure && !meant->exact)
-        rc = phrase_hold(plan, part, leaf, from, &id, 1, holds, err);
+        rc = phrase_hold(plan, part, leaf, from, to, &id, 1, holds, err);
     if (!rc && *holds)
-        rc = find_all(here, from, meant->count, id, holds, err);
-    for (i = from; !rc && *holds && i < meant->count; i++)
+        rc = find_all(here, from, to, id, holds, err);
+    for (i = from; !rc && *holds && i < to; i++)
         *value += list_value(plan, here->lists[i], lengths);
+    return rc;
+}
+
+/* The greatest of those that it has. */
+static int value_of_branches(struct text_plan *plan, struct text_part *part, uint32_t leaf,
+                             docid id, uint32_t lengths, float *value, bool *holds, struct err *err)
+{
+    const struct text_leaf *meant = &plan->leaves[leaf];
+    const struct part_leaf *here = at(part, leaf);
+    uint32_t i, to;
+    int rc = 0;
+
+    for (i = 0; i < meant->count && !rc; i = to) {
+        bool found = false;
+        float other = 0;
+
+        to = branch_end(leaf_slots(plan, meant), i, meant->count);
+        if (to > i + 1) {
+            rc = sum_all(plan, part, leaf, i, to, id, lengths, false, &other, &found, err);
+        } else if (here->lists[i]) {
+            rc = list_find(here->lists[i], id, &found, err);
+            other = found ? list_value(plan, here->lists[i], lengths) : 0;
+        }
+        *value = found && other > *value ? other : *value;
+        *holds = *holds || found;
+    }
     return rc;
 }
 
@@ -248,17 +291,9 @@ int leaf_value(struct text_plan *plan, struct text_part *part, uint32_t leaf, do
     *value = 0;
     *holds = false;
     if (meant->kind == LEAF_WORD || meant->kind == LEAF_PHRASE)
-        return sum_all(plan, part, leaf, 0, id, lengths, sure, value, holds, err);
-    if (meant->kind == LEAF_TIED) {
-        rc = sum_all(plan, part, leaf, 1, id, lengths, false, value, holds, err);
-        if (rc || !here->lists[0])
-            return rc;
-        rc = list_find(here->lists[0], id, &found, err);
-        other = found ? list_value(plan, here->lists[0], lengths) : 0;
-        *value = other > *value ? other : *value;
-        *holds = *holds || found;
-        return rc;
-    }
+        return sum_all(plan, part, leaf, 0, meant->count, id, lengths, sure, value, holds, err);
+    if (meant->kind == LEAF_TIED)
+        return value_of_branches(plan, part, leaf, id, lengths, value, holds, err);
     for (i = 0; i < here->list_count && !rc; i++) {
         rc = list_find(here->lists[i], id, &found, err);
         other = found ? list_value(plan, here->lists[i], lengths) : 0;
@@ -293,12 +328,13 @@ static void add_step(struct text_part *part, struct text_step step)
 {
     uint32_t at = part->step_count++;
 
-    /* Those that must, by count, come before those that should, by max. */
+    /* Those that must, by count, come before those that should, by max; bonuses are the last. */
     for (; at > 0; at--) {
         const struct text_step *before = &part->steps[at - 1];
 
-        if (before->must ? !step.must || before->count <= step.count
-                         : !step.must && before->max >= step.max)
+        if (before->must                  ? !step.must || before->count <= step.count
+            : before->bonus != step.bonus ? step.bonus
+                                          : !step.must && before->max >= step.max)
             break;
         part->steps[at] = *before;
     }
@@ -315,7 +351,12 @@ void part_steps(struct text_plan *plan, struct text_part *part)
         const struct text_leaf *meant = &plan->leaves[leaf];
         const struct part_leaf *here = &part->leaves[leaf];
         bool must = meant->occur == OCCUR_MUST;
-        struct text_step step = {leaf, meant->row, NULL, must, false, here->max, here->count};
+        struct text_step step = {.leaf = leaf,
+                                 .row = meant->row,
+                                 .must = must,
+                                 .bonus = meant->occur == OCCUR_BONUS,
+                                 .max = here->max,
+                                 .count = here->count};
 
         if (meant->occur == OCCUR_NOT)
             continue;

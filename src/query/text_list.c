@@ -124,7 +124,7 @@ static int open_segment(struct text_plan *plan, struct text_part *part,
 {
     uint8_t bounds[SEGMENT_FIELD_COUNT];
     struct text_list *list;
-    uint32_t count = count_of(plan, part, slot), span;
+    uint32_t count = count_of(part, slot), span;
     int rc;
 
     *out = NULL;
@@ -206,7 +206,7 @@ uint32_t tfs_mask(uint8_t fields)
 static void open_buffer(struct text_plan *plan, struct text_part *part,
                         const struct text_slot *slot, uint8_t fields, struct text_list **out)
 {
-    const struct buffer_hits *hits = hits_of(plan, part, slot);
+    const struct buffer_hits *hits = hits_of(part, slot);
     struct text_list *list;
     struct bytes *packed;
     uint32_t *tfs, i, kept = 0, mask = tfs_mask(fields);

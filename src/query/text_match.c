@@ -234,7 +234,7 @@ static int matches(struct text_plan *plan, struct text_part *part, docid id, boo
     for (i = known; i < plan->must_count && *match && !rc; i++)
         rc = leaf_holds(plan, part, part->order[i], id, match, err);
     for (i = 0; i < plan->leaf_count && *match && !rc && counts; i++) {
-        if (plan->leaves[i].occur == OCCUR_MUST)
+        if (plan->leaves[i].occur == OCCUR_MUST || plan->leaves[i].occur == OCCUR_BONUS)
             continue;
         if (plan->leaves[i].occur == OCCUR_SHOULD && should >= plan->should_min &&
             !plan_is_capped(plan))

@@ -36,7 +36,7 @@ enum {
 enum leaf_kind {
     LEAF_WORD,   /* slots[0] */
     LEAF_PHRASE, /* all slots, at their distances */
-    LEAF_TIED,   /* slots[0], or the phrase of the others */
+    LEAF_TIED,   /* any of its branches, each a word or a phrase: one begins at each position 0 */
     LEAF_ANY,    /* any of the slots */
 };
 
@@ -47,6 +47,7 @@ struct text_slot {
     float factor;      /* boost and penalty */
     float weight;      /* factor · idf · (k1 + 1) */
     uint64_t df;
+    const struct text_counted *counted; /* NULL: nobody has it */
     uint32_t clause;
 };
 
@@ -84,6 +85,15 @@ struct buffer_hit {
 struct buffer_hits {
     struct buffer_hit *list;
     uint32_t count;
+};
+
+/* Who has a term, of one snapshot; counted once for all stages of a query. */
+struct text_counted {
+    struct text_counted *next;
+    termid term;
+    uint64_t df;
+    uint32_t *counts;         /* of postings, by segment */
+    struct buffer_hits *hits; /* by buffer */
 };
 
 struct text_list {
@@ -128,7 +138,8 @@ struct text_step {
     uint32_t row;           /* of candidates.values */
     struct text_list *list; /* NULL: ask the leaf */
     bool must;
-    bool gone; /* whoever holds it was looked at before: it drops out */
+    bool bonus; /* nobody has to hold it: behind all others */
+    bool gone;  /* whoever holds it was looked at before: it drops out */
     float max;
     uint64_t count;
 };
@@ -142,7 +153,8 @@ struct text_part {
     struct text_step *steps; /* the same, words of phrases that must each for itself */
     uint32_t step_count;
     float max;
-    uint32_t span; /* of ids, about */
+    float bonus_max; /* of it, what nobody has to hold */
+    uint32_t span;   /* of ids, about */
     const struct code_table *tables[ALL_FIELDS + 1];
     uint32_t asked, met; /* documents of the first step's list, and of these in all that must */
     bool has_matches;
@@ -173,8 +185,6 @@ struct text_plan {
     struct text_slot *slots;
     uint32_t slot_count;
 
-    uint32_t *counts;         /* of postings: by slot, then by segment */
-    struct buffer_hits *hits; /* by slot, then by buffer */
     struct text_part **parts; /* those that may have a match (everything: that a NOT may hit) */
     uint32_t part_count;
     uint32_t window; /* the one at hand */
@@ -198,7 +208,7 @@ struct taking {
 };
 
 struct plan_scratch {
-    struct window_bits bits, more, planes[8];
+    struct window_bits bits, more, branch, planes[8];
     uint16_t offsets[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
     uint16_t others[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
     uint16_t found[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
@@ -240,21 +250,21 @@ static inline struct text_slot *leaf_slots(const struct text_plan *plan,
     return plan->slots + leaf->first;
 }
 
-static inline const struct buffer_hits *hits_of(const struct text_plan *plan,
-                                                const struct text_part *part,
+/* Of a part that is a buffer. */
+static inline const struct buffer_hits *hits_of(const struct text_part *part,
                                                 const struct text_slot *slot)
 {
-    return &plan->hits[(size_t)(slot - plan->slots) * plan->snapshot->buffer_count + part->number];
+    static const struct buffer_hits none = {0};
+
+    return slot->counted ? &slot->counted->hits[part->number] : &none;
 }
 
 /* Documents of the slot in the part, masked ones included. */
-static inline uint32_t count_of(const struct text_plan *plan, const struct text_part *part,
-                                const struct text_slot *slot)
+static inline uint32_t count_of(const struct text_part *part, const struct text_slot *slot)
 {
     if (!part->segment)
-        return hits_of(plan, part, slot)->count;
-    return plan
-        ->counts[(size_t)(slot - plan->slots) * plan->snapshot->segment_count + part->number];
+        return hits_of(part, slot)->count;
+    return slot->counted ? slot->counted->counts[part->number] : 0;
 }
 
 /* Whether nobody that the part was born with is masked. */
@@ -272,9 +282,23 @@ static inline docid block_first(const struct postings *postings)
 /* Memory for what must be aligned as a cache line; not zeroed. */
 void *plan_alloc(struct arena *arena, size_t size);
 
+/* Where the branch of a LEAF_TIED that begins at this slot ends. */
+static inline uint32_t branch_end(const struct text_slot *slots, uint32_t from, uint32_t count)
+{
+    uint32_t to = from + 1;
+
+    while (to < count && slots[to].position)
+        to++;
+    return to;
+}
+
 /* ---- text_compile.c: clauses to leaves and slots ---- */
 int text_compile(struct text_plan *plan, struct analysis *analysis, const struct query_text *text,
                  struct err *err);
+/* In all parts, masked ones included. */
+int text_count_docs(const struct snapshot *snapshot, termid term, uint64_t *sum, struct err *err);
+const struct text_words *text_analyse(struct analysis *analysis, unsigned version,
+                                      struct bytes text, struct arena *arena);
 
 /* ---- text_list.c ---- */
 void read_buffer(struct text_plan *plan, const struct snapshot_buffer *buffer, termid term,
@@ -358,9 +382,10 @@ int list_score_packed(const struct text_plan *plan, struct text_list *list, doci
                       float min, struct scored_run *run, struct err *err);
 
 /* ---- text_phrase.c ---- */
-/* Which of up to BLOCK_SIZE documents, ascending, have the words of slots from..end as they say. */
+/* Which of up to BLOCK_SIZE documents, ascending, have the words of slots from..to - 1 as they say.
+ */
 int phrase_hold(struct text_plan *plan, struct text_part *part, uint32_t leaf, uint32_t from,
-                const docid *ids, uint32_t count, bool *holds, struct err *err);
+                uint32_t to, const docid *ids, uint32_t count, bool *holds, struct err *err);
 /* Keeps those that hold the leaf, a phrase of up to PHRASE_VALUE_WORDS words; values of its words,
  * by slot, as list_value gives them. */
 enum { PHRASE_VALUE_WORDS = 4 };

@@ -231,8 +231,8 @@ static uint32_t slot_at(uint32_t turn, uint32_t from, uint32_t end, uint32_t rar
 
 /* handles: NULL, or of the postings of those who hold it, by slot. */
 static int hold(struct text_plan *plan, struct text_part *part, uint32_t leaf, uint32_t from,
-                const docid *ids, uint32_t count, bool *holds, uint32_t (*handles)[BLOCK_SIZE],
-                struct err *err)
+                uint32_t to, const docid *ids, uint32_t count, bool *holds,
+                uint32_t (*handles)[BLOCK_SIZE], struct err *err)
 {
     const struct text_leaf *meant = &plan->leaves[leaf];
     const struct text_slot *slots = leaf_slots(plan, meant);
@@ -243,18 +243,18 @@ static int hold(struct text_plan *plan, struct text_part *part, uint32_t leaf, u
     int rc = 0;
 
     memset(holds, 0, count * sizeof(*holds));
-    for (i = from; i < meant->count; i++) {
+    for (i = from; i < to; i++) {
         if (!lists[i])
             return 0;
         rarest = lists[i]->count < lists[rarest]->count ? i : rarest;
     }
     for (done = 0; done < count && !rc; done += looked) {
         looked = count - done;
-        slot = slot_at(0, from, meant->count, rarest);
+        slot = slot_at(0, from, to, rarest);
         rc = begin_run(lists[slot], &slots[slot], ids + done, &looked, &run, starts,
                        handles ? handles[slot] + done : NULL, err);
-        for (i = 1; i < meant->count - from && run.count && !rc; i++) {
-            slot = slot_at(i, from, meant->count, rarest);
+        for (i = 1; i < to - from && run.count && !rc; i++) {
+            slot = slot_at(i, from, to, rarest);
             rc = go_on_run(lists[slot], &slots[slot], &run, starts, places,
                            handles ? handles[slot] + done : NULL, err);
         }
@@ -265,9 +265,9 @@ static int hold(struct text_plan *plan, struct text_part *part, uint32_t leaf, u
 }
 
 int phrase_hold(struct text_plan *plan, struct text_part *part, uint32_t leaf, uint32_t from,
-                const docid *ids, uint32_t count, bool *holds, struct err *err)
+                uint32_t to, const docid *ids, uint32_t count, bool *holds, struct err *err)
 {
-    return hold(plan, part, leaf, from, ids, count, holds, NULL, err);
+    return hold(plan, part, leaf, from, to, ids, count, holds, NULL, err);
 }
 
 int phrase_values(struct text_plan *plan, struct text_part *part, uint32_t leaf, docid *ids,
@@ -279,7 +279,7 @@ int phrase_values(struct text_plan *plan, struct text_part *part, uint32_t leaf,
     int rc;
 
     assert(meant->count <= PHRASE_VALUE_WORDS);
-    rc = hold(plan, part, leaf, 0, ids, *count, holds, handles, err);
+    rc = hold(plan, part, leaf, 0, meant->count, ids, *count, holds, handles, err);
     for (i = 0; i < *count && !rc; i++) {
         uint32_t lengths;
 

@@ -38,30 +38,61 @@ static void weigh(struct text_plan *plan)
             plan->slots[i].factor * idf_of(plan->doc_count, plan->slots[i].df) * (BM25_K1 + 1);
 }
 
-static int count_slots(struct text_plan *plan, struct err *err)
+enum { COUNTED_KEPT_MAX = 64 }; /* a beginning may mean thousands: they are looked for in a row */
+
+static int count_term(struct text_plan *plan, struct text_counted *counted, struct err *err)
 {
     const struct snapshot *snapshot = plan->snapshot;
-    uint32_t i, k;
+    uint32_t i;
     int rc = 0;
 
-    plan->counts = arena_array(plan->arena, (size_t)plan->slot_count * snapshot->segment_count + 1,
-                               sizeof(*plan->counts));
-    plan->hits = arena_array(plan->arena, (size_t)plan->slot_count * snapshot->buffer_count + 1,
-                             sizeof(*plan->hits));
-    for (i = 0; i < plan->slot_count && !rc; i++) {
-        struct text_slot *slot = &plan->slots[i];
-        struct buffer_hits *hits = plan->hits + (size_t)i * snapshot->buffer_count;
-        uint32_t *counts = plan->counts + (size_t)i * snapshot->segment_count;
+    if (plan->purpose.only_words)
+        return text_count_docs(snapshot, counted->term, &counted->df, err);
+    counted->counts =
+        arena_array(plan->arena, snapshot->segment_count + 1, sizeof(*counted->counts));
+    counted->hits = arena_array(plan->arena, snapshot->buffer_count + 1, sizeof(*counted->hits));
+    for (i = 0; i < snapshot->segment_count && !rc; i++) {
+        rc = postings_count(snapshot->segments[i].segment, counted->term, &counted->counts[i], err);
+        counted->df += counted->counts[i];
+    }
+    for (i = 0; i < snapshot->buffer_count && !rc; i++) {
+        read_buffer(plan, &snapshot->buffers[i], counted->term, &counted->hits[i]);
+        counted->df += counted->hits[i].count;
+    }
+    return rc;
+}
 
-        for (k = 0; k < snapshot->segment_count && !rc && slot->term != TERMID_NONE; k++) {
-            rc = postings_count(snapshot->segments[k].segment, slot->term, &counts[k], err);
-            slot->df += counts[k];
-        }
-        for (k = 0; k < snapshot->buffer_count && !rc; k++) {
-            read_buffer(plan, &snapshot->buffers[k], slot->term, &hits[k]);
-            slot->df += hits[k].count;
+/* Who has the slot's term. What another slot or a stage before has counted is not counted again. */
+static int count_slot(struct text_plan *plan, struct text_slot *slot, struct err *err)
+{
+    struct text_shared *shared = plan->purpose.shared;
+    struct text_counted *counted = shared ? shared->counted : NULL;
+    int rc = 0;
+
+    while (counted && counted->term != slot->term)
+        counted = counted->next;
+    if (!counted) {
+        counted = arena_zero(plan->arena, sizeof(*counted));
+        counted->term = slot->term;
+        rc = count_term(plan, counted, err);
+        if (!rc && shared && shared->counted_count < COUNTED_KEPT_MAX) {
+            shared->counted_count++;
+            counted->next = shared->counted;
+            shared->counted = counted;
         }
     }
+    slot->counted = counted;
+    slot->df = counted->df;
+    return rc;
+}
+
+static int count_slots(struct text_plan *plan, struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; i < plan->slot_count && !rc; i++)
+        if (plan->slots[i].term != TERMID_NONE)
+            rc = count_slot(plan, &plan->slots[i], err);
     return rc;
 }
 
@@ -177,12 +208,18 @@ static int open_leaf(struct text_plan *plan, struct text_part *part, const struc
     if (rc)
         return rc;
     if (leaf->kind == LEAF_TIED) {
-        float whole = here->lists[0] ? here->lists[0]->max : 0;
+        uint32_t to;
 
-        here->count = rarest(here, 1, leaf->count);
-        here->max = here->count ? sum_of_max(here, 1, leaf->count) : 0;
-        here->count += here->lists[0] ? here->lists[0]->count : 0;
-        here->max = whole > here->max ? whole : here->max;
+        for (i = 0; i < leaf->count; i = to) {
+            uint64_t count;
+            float max;
+
+            to = branch_end(leaf_slots(plan, leaf), i, leaf->count);
+            count = rarest(here, i, to);
+            max = count ? sum_of_max(here, i, to) : 0;
+            here->count += count;
+            here->max = max > here->max ? max : here->max;
+        }
         return 0;
     }
     here->count = rarest(here, 0, leaf->count);
@@ -200,7 +237,7 @@ static void order_leaves(struct text_plan *plan, struct text_part *part)
         const struct part_leaf *leaf = &part->leaves[i];
         bool must = plan->leaves[i].occur == OCCUR_MUST;
 
-        if (plan->leaves[i].occur == OCCUR_NOT)
+        if (plan->leaves[i].occur == OCCUR_NOT || plan->leaves[i].occur == OCCUR_BONUS)
             continue;
         k = must ? musts++ : end;
         memmove(part->order + k + 1, part->order + k, (end - k) * sizeof(*part->order));
@@ -244,7 +281,7 @@ static bool lacks_must(const struct text_plan *plan, const struct text_part *par
         if (leaf->occur != OCCUR_MUST || leaf->kind == LEAF_ANY || leaf->kind == LEAF_TIED)
             continue;
         for (k = 0; k < leaf->count; k++) {
-            if (count_of(plan, part, &leaf_slots(plan, leaf)[k]) == 0)
+            if (count_of(part, &leaf_slots(plan, leaf)[k]) == 0)
                 return true;
         }
     }
@@ -263,6 +300,8 @@ static int open_part(struct text_plan *plan, struct text_part *part, struct err 
         rc = open_leaf(plan, part, &plan->leaves[i], &part->leaves[i], err);
         if (plan->leaves[i].occur != OCCUR_NOT)
             part->max += part->leaves[i].max;
+        if (plan->leaves[i].occur == OCCUR_BONUS)
+            part->bonus_max += part->leaves[i].max;
     }
     if (rc || (!plan->explaining && !may_match(plan, part)))
         return rc;
@@ -353,12 +392,12 @@ static int prepare(const struct snapshot *snapshot, struct analysis *analysis,
 }
 
 int text_plan_words(const struct snapshot *snapshot, struct analysis *analysis,
-                    const struct query_text *text, struct arena *arena, struct text_plan **plan,
-                    struct err *err)
+                    const struct query_text *text, struct text_shared *shared, struct arena *arena,
+                    struct text_plan **plan, struct err *err)
 {
-    static const struct text_purpose none = {0};
+    const struct text_purpose purpose = {.only_words = true, .shared = shared};
 
-    return prepare(snapshot, analysis, text, NULL, &none, arena, plan, err);
+    return prepare(snapshot, analysis, text, NULL, &purpose, arena, plan, err);
 }
 
 int text_plan_new(const struct snapshot *snapshot, struct analysis *analysis,

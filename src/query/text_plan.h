@@ -27,11 +27,21 @@ int text_plan_new(const struct snapshot *snapshot, struct analysis *analysis,
                   const struct query_text *text, const struct query_tuning *tuning,
                   struct arena *arena, struct text_plan **plan, struct err *err);
 
-/* What a plan need not do, and what those of one query share. */
-struct text_known; /* the words that beginnings mean, of one snapshot and in one arena */
+/* What the plans of one query share, of one snapshot, for one purpose and in one arena: nothing to
+ * begin with. */
+struct text_known;   /* the words that a beginning means */
+struct text_counted; /* who has a word */
+struct text_shared {
+    struct text_known *known;
+    struct text_counted *counted;
+    uint32_t counted_count;
+};
+
+/* What a plan need not do, and what it has of others. */
 struct text_purpose {
-    bool no_scores;            /* matched, taken and counted, never scored */
-    struct text_known **known; /* NULL, or NULL in it, to begin with */
+    bool no_scores;             /* matched, taken and counted, never scored */
+    bool only_words;            /* text_plan_words */
+    struct text_shared *shared; /* NULL: nothing is */
     /* Scores are computed with these counts; a word that is not among them keeps its own. NULL: all
      * do. */
     const struct query_words *words;
@@ -43,8 +53,8 @@ int text_plan_make(const struct snapshot *snapshot, struct analysis *analysis,
 
 /* The same for what its words mean and how many have them alone: no list is opened. */
 int text_plan_words(const struct snapshot *snapshot, struct analysis *analysis,
-                    const struct query_text *text, struct arena *arena, struct text_plan **plan,
-                    struct err *err);
+                    const struct query_text *text, struct text_shared *shared, struct arena *arena,
+                    struct text_plan **plan, struct err *err);
 
 /* What the scores were computed with. */
 struct text_stat {
@@ -101,17 +111,26 @@ int text_plan_take(struct text_plan *plan, docid ids[TEXT_TAKE_MAX], uint32_t *c
 int text_plan_score_ids(struct text_plan *plan, const docid *ids, uint32_t count, float *scores,
                         struct err *err);
 
-/* The k best by (score descending, id ascending) of those that match, live, and (unless NULL) are
- * in `filter`, with no total: the way for a page by relevance alone. filter is asked window by
- * window, only where a hit may be, at most once a window in a row. */
+/* The k best by (value descending, NaN last, id ascending) of those that match, live, and (unless
+ * NULL) are in `filter`, with no total: the way for a page by relevance alone. filter is asked
+ * window by window, only where a hit may be, at most once a window in a row. The value is the
+ * score, or what the weigher makes of it: never more than max times the score. */
 struct scored_doc {
     docid id;
     float score;
+    double value;
+};
+/* Rounding of a value, and of the float that it is divided into. */
+#define WEIGHED_SLACK (1 - 1e-6)
+struct text_weigher {
+    double max;
+    double (*weigh)(void *context, docid id, float score);
 };
 typedef int window_filter_fn(void *context, uint32_t window, struct window_bits *bits,
                              struct err *err);
-int text_plan_top(struct text_plan *plan, uint32_t k, window_filter_fn *filter, void *context,
-                  struct scored_doc *top, uint32_t *count, struct err *err);
+int text_plan_top(struct text_plan *plan, uint32_t k, window_filter_fn *filter,
+                  const struct text_weigher *weigher, void *context, struct scored_doc *top,
+                  uint32_t *count, struct err *err);
 
 /* How many match and live: exactly, with no scores and no list of them. */
 int text_plan_count(struct text_plan *plan, uint64_t *count, struct err *err);

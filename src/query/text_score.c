@@ -46,7 +46,8 @@ static int add_step(struct text_plan *plan, struct text_part *part, struct candi
         }
         values[candidates->rows[i]] = value;
         candidates->partial[i] += value;
-        candidates->should[i] = (uint8_t)(candidates->should[i] + (holds && !step->must));
+        candidates->should[i] =
+            (uint8_t)(candidates->should[i] + (holds && !step->must && !step->bonus));
         keep(candidates, kept, i);
         kept += (holds || !step->must || matched) && !(holds && step->gone) &&
                 (candidates->partial[i] + left) * BOUND_SLACK >= min;
@@ -160,7 +161,7 @@ int candidates_score(struct text_plan *plan, struct text_part *part, struct cand
 uint32_t part_essential(const struct text_plan *plan, const struct text_part *part, float min)
 {
     uint32_t count = plan->must_count + plan->should_count;
-    float sum = 0;
+    float sum = part->bonus_max;
 
     while (count > plan->must_count) {
         sum += part->leaves[part->order[count - 1]].max;

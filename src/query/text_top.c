@@ -28,6 +28,7 @@ struct collector {
     uint32_t count, k;
 
     window_filter_fn *filter;
+    const struct text_weigher *weigher; /* NULL: scores are values */
     void *context;
     uint32_t window; /* of bits */
     struct window_bits bits;
@@ -35,7 +36,9 @@ struct collector {
 
 static bool is_worse(const struct scored_doc *a, const struct scored_doc *b)
 {
-    return a->score < b->score || (a->score == b->score && a->id > b->id);
+    if (isnan(a->value) || isnan(b->value))
+        return isnan(a->value) && (!isnan(b->value) || a->id > b->id);
+    return a->value < b->value || (a->value == b->value && a->id > b->id);
 }
 
 static void sift_down(struct collector *collector, struct scored_doc doc)
@@ -55,10 +58,13 @@ static void sift_down(struct collector *collector, struct scored_doc doc)
     collector->docs[at] = doc;
 }
 
-static void collect(struct collector *collector, struct scored_doc doc)
+static void collect(struct collector *collector, docid id, float score)
 {
+    struct scored_doc doc = {id, score, (double)score};
     uint32_t at;
 
+    if (collector->weigher)
+        doc.value = collector->weigher->weigh(collector->context, id, score);
     if (collector->count == collector->k) {
         if (is_worse(&collector->docs[0], &doc))
             sift_down(collector, doc);
@@ -79,6 +85,11 @@ static float score_needed(const struct collector *collector, docid from)
 
     if (collector->count < collector->k)
         return -INFINITY;
+    if (collector->weigher) {
+        double least = worst->value / collector->weigher->max * WEIGHED_SLACK;
+
+        return worst->value > 0 && isfinite(least) ? (float)least : -INFINITY;
+    }
     return from > worst->id ? nextafterf(worst->score, INFINITY) : worst->score;
 }
 
@@ -113,7 +124,7 @@ static int take_met(struct text_plan *plan, struct text_part *part, uint32_t ste
 
         rc = passes(collector, candidates->ids[i], &pass, err);
         if (!rc && pass)
-            collect(collector, (struct scored_doc){candidates->ids[i], candidates->scores[i]});
+            collect(collector, candidates->ids[i], candidates->scores[i]);
     }
     return rc;
 }
@@ -155,7 +166,7 @@ static int take_phrases(struct text_plan *plan, struct text_part *part, docid *i
             continue;
         rc = passes(collector, ids[i], &pass, err);
         if (!rc && pass)
-            collect(collector, (struct scored_doc){ids[i], score});
+            collect(collector, ids[i], score);
     }
     return rc;
 }
@@ -211,7 +222,7 @@ static int take_run(struct text_plan *plan, struct text_part *part, const struct
         return take_phrases(plan, part, candidates->ids, candidates->count, collector, err);
     rc = candidates_score(plan, part, candidates, 1, false, min, err);
     for (i = 0; i < candidates->count && !rc; i++)
-        collect(collector, (struct scored_doc){candidates->ids[i], candidates->scores[i]});
+        collect(collector, candidates->ids[i], candidates->scores[i]);
     return rc;
 }
 
@@ -402,7 +413,7 @@ static bool has_lists(const struct text_plan *plan, const struct text_part *part
     if (plan->must_count || plan->should_min > 1 || plan->tuning.use_windows > 0)
         return false;
     for (i = 0; i < part->step_count; i++) {
-        if (part->steps[i].count && !part->steps[i].list)
+        if (part->steps[i].count && !part->steps[i].list && !part->steps[i].bonus)
             return false;
     }
     return plan->tuning.use_windows < 0 || part->steps[0].count < part->span / DENSE_SPAN + 1;
@@ -413,13 +424,16 @@ static bool has_lists(const struct text_plan *plan, const struct text_part *part
 static int drive_each(struct text_plan *plan, struct text_part *part, struct collector *collector,
                       struct err *err)
 {
-    uint32_t left = part->step_count, i;
+    uint32_t count = part->step_count, left, i;
     struct text_step *steps = part->steps;
     float max = part->max;
     int rc = 0;
 
     part->steps = arena_array(plan->arena, part->step_count, sizeof(*steps));
     memcpy(part->steps, steps, part->step_count * sizeof(*steps));
+    while (count > 0 && steps[count - 1].bonus)
+        count--;
+    left = count;
     while (left > 0 && !rc) {
         struct text_step done = part->steps[0];
 
@@ -427,12 +441,12 @@ static int drive_each(struct text_plan *plan, struct text_part *part, struct col
             break;
         if (done.count)
             rc = drive(plan, part, 0, collector, err);
-        memmove(part->steps, part->steps + 1, (part->step_count - 1) * sizeof(done));
+        memmove(part->steps, part->steps + 1, (count - 1) * sizeof(done));
         done.gone = true;
         done.max = 0;
-        part->steps[part->step_count - 1] = done;
+        part->steps[count - 1] = done;
         left--;
-        part->max = 0;
+        part->max = part->bonus_max;
         for (i = 0; i < left; i++)
             part->max += part->steps[i].max;
         part->max *= BOUND_SLACK;
@@ -464,7 +478,7 @@ static int take_window(struct text_plan *plan, struct text_part *part, uint32_t 
         kernels()->window_and(&part->matched, &collector->bits);
     rc = part_select(plan, part, window, &part->matched, false, min, offsets, scores, &count, err);
     for (i = 0; i < count && !rc; i++)
-        collect(collector, (struct scored_doc){window_first(window) + offsets[i], scores[i]});
+        collect(collector, window_first(window) + offsets[i], scores[i]);
     return rc;
 }
 
@@ -530,7 +544,7 @@ static int take_everything(struct text_plan *plan, struct collector *collector, 
     int rc = 0;
 
     for (window = text_plan_next(plan, 0);
-         window != WINDOW_END && collector->count < collector->k && !rc;
+         window != WINDOW_END && (collector->weigher || collector->count < collector->k) && !rc;
          window = text_plan_next(plan, window + 1)) {
         rc = text_plan_match(plan, window, NULL, &bits, err);
         if (!rc)
@@ -538,8 +552,8 @@ static int take_everything(struct text_plan *plan, struct collector *collector, 
         if (!rc && collector->filter)
             kernels()->window_and(&bits, &collector->bits);
         count = rc ? 0 : kernels()->window_list(&bits, offsets);
-        for (i = 0; i < count && collector->count < collector->k; i++)
-            collect(collector, (struct scored_doc){window_first(window) + offsets[i], 0});
+        for (i = 0; i < count && (collector->weigher || collector->count < collector->k); i++)
+            collect(collector, window_first(window) + offsets[i], 0);
     }
     return rc;
 }
@@ -549,11 +563,16 @@ static int by_rank(const void *a, const void *b)
     return is_worse(a, b) ? 1 : -1;
 }
 
-int text_plan_top(struct text_plan *plan, uint32_t k, window_filter_fn *filter, void *context,
-                  struct scored_doc *top, uint32_t *count, struct err *err)
+int text_plan_top(struct text_plan *plan, uint32_t k, window_filter_fn *filter,
+                  const struct text_weigher *weigher, void *context, struct scored_doc *top,
+                  uint32_t *count, struct err *err)
 {
-    struct collector collector = {
-        .docs = top, .k = k, .filter = filter, .context = context, .window = WINDOW_END};
+    struct collector collector = {.docs = top,
+                                  .k = k,
+                                  .filter = filter,
+                                  .weigher = weigher,
+                                  .context = context,
+                                  .window = WINDOW_END};
     uint32_t i;
     int rc = 0;
 

@@ -239,7 +239,7 @@ static int meet_slots(struct text_plan *plan, struct text_part *part, const stru
         if (part->segment)
             rc = meet_segment(plan, part, slots[i]->term, leaf->fields, cursor, &met, err);
         else
-            meet_buffer(hits_of(plan, part, slots[i]), leaf->fields, &met);
+            meet_buffer(hits_of(part, slots[i]), leaf->fields, &met);
     }
     if (rc)
         return rc;
@@ -267,7 +267,7 @@ static int open_unscored(struct text_plan *plan, struct text_part *part,
     here->lists = arena_array(plan->arena, leaf->count + 1, sizeof(struct text_list *));
     for (i = 0; i < leaf->count && !rc; i++) {
         const struct text_slot *slot = &leaf_slots(plan, leaf)[i];
-        uint64_t count = slot->term == TERMID_NONE ? 0 : count_of(plan, part, slot);
+        uint64_t count = count_of(part, slot);
 
         if (count && total + count <= total_max && (is_alone || count <= UNION_SMALL_COUNT)) {
             total += count;

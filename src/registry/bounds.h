@@ -15,8 +15,12 @@ enum {
     DOCUMENT_CLASS_SIZE_MAX = 64,      /* of placement: a category's id */
     DOCUMENT_SCHEMA_COUNT_MAX = 1000,  /* fields of an epoch; the index has some of its own */
     DOCUMENT_TEXT_FIELD_COUNT_MAX = 4, /* a shard keeps lengths of so many */
+    DOCUMENT_WEIGHT_MAX = 1000,        /* of a text's words: sums of scores stay finite */
     DOCUMENT_ATTEMPT_COUNT_MAX = 20,   /* a batch outrun this often by changes of the schema */
     DOCUMENT_PACK_SIZE_MIN = 64,       /* smaller ones gain nothing, even with a dictionary */
+    SIDE_CHANGE_COUNT_MAX = 16,        /* side fields of one change */
+    SIDE_SIZE_MAX = 4 << 10,           /* side fields of a document: some fifty numbers */
+    SIDE_ELEMENT_SIZE = 64 << 10,      /* changes in one element of the queue, about */
     INTAKE_GATE_COUNT = 8,          /* clients are spread over so many, each has one transaction */
     INTAKE_COUNT_MAX = 1000,        /* documents of calls that are decided on together */
     SWEEP_CHUNK_COUNT = 200,        /* ends of documents in one transaction: 5 ms of the writer */
@@ -42,6 +46,7 @@ enum {
     INDEXER_BATCH_COUNT = 1000,       /* elements of one round, all lanes */
     INDEXER_BATCH_SIZE = 8 << 20,     /* their documents as they are kept, packed */
     INDEXER_BATCH_MEMORY = 64 << 20,  /* and unpacked, converted */
+    INDEXER_CHANGE_COUNT = 5000,      /* changes of side fields in a round, about */
     INDEXER_SEND_SIZE = 8 << 20,      /* of one produce: half of what a topic takes */
     INDEXER_FAILED_COUNT = 100,       /* elements of a round that failed before */
     INDEXER_MAIN_COUNT_MIN = 100,     /* main's part of a full round, whatever the weights */

@@ -15,7 +15,7 @@
 #include "store/bounds.h"
 #include "store/store.h"
 
-enum { MANY_FORM_COUNT = 4, MANY_ROW_COUNT_MAX = 48, MANY_OWN_COUNT_MAX = 10 };
+enum { MANY_FORM_COUNT = 4, MANY_ROW_COUNT_MAX = 48 };
 
 /* A statement; one of its own and static, as its texts are made once and kept. */
 struct many {

@@ -7,8 +7,9 @@
  *
  * All states are followed at once, so no pattern takes longer than its program times the text, and
  * both are bounded. What cannot be had so is refused when it is compiled, with its column: back
- * references, look-ahead and look-behind; so are classes of Unicode properties (\p). Characters are
- * code points; groups only group, and lazy is the same as greedy, since nothing asks what matched.
+ * references, look-ahead and look-behind; so are Unicode properties but general categories (\p{L}).
+ * Characters are code points; groups only group, and lazy is the same as greedy, since nothing asks
+ * what matched.
  *
  * Threads: a compiled pattern is read by any.
  */

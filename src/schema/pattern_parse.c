@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "schema/bounds.h"
+#include "schema/categories.h"
 #include "schema/pattern_parts.h"
 
 struct pattern_parser {
@@ -111,6 +112,32 @@ static bool add_kind(struct pattern_parser *parser, struct char_class *chars, in
     }
 }
 
+/* At \p{…} or \P{…}, behind the backslash. *is_one false: it is neither. */
+static int read_property(struct pattern_parser *parser, struct char_class *chars, bool *is_one)
+{
+    size_t begin = parser->at - 1;
+    int letter = peek(parser);
+    const uint8_t *end;
+    struct bytes name;
+    uint32_t mask;
+
+    *is_one = letter == 'p' || letter == 'P';
+    if (!*is_one)
+        return 0;
+    parser->at++;
+    if (!take(parser, "{"))
+        return fail(parser, ERR_INVALID, begin, "expected a category of Unicode, as \\p{Lu}");
+    name = bytes_skip(parser->text, parser->at);
+    end = name.size ? memchr(name.data, '}', name.size) : NULL;
+    name.size = end ? (size_t)(end - name.data) : 0;
+    if (!categories_find(name, &mask))
+        return fail(parser, ERR_INVALID, begin,
+                    "no general category of Unicode (L, Lu, Number …); scripts are not supported");
+    parser->at += name.size + 1;
+    chars->categories |= letter == 'p' ? mask : ~mask & CATEGORY_ALL;
+    return 0;
+}
+
 static bool read_hex(struct pattern_parser *parser, unsigned count, uint32_t *value)
 {
     size_t begin = parser->at;
@@ -186,8 +213,6 @@ static int read_escaped_char(struct pattern_parser *parser, uint32_t *value)
     }
     if (c >= '0' && c <= '9')
         return fail(parser, ERR_INVALID, begin, "back references are not supported");
-    if (c == 'p' || c == 'P')
-        return fail(parser, ERR_INVALID, begin, "classes of Unicode properties are not supported");
     if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
         return fail(parser, ERR_INVALID, begin, "an escape that stands for nothing");
     return 0;
@@ -198,6 +223,7 @@ static int read_class_part(struct pattern_parser *parser, struct char_class *cha
                            uint32_t *value)
 {
     size_t size;
+    int rc;
 
     *is_set = false;
     if (peek(parser) != '\\') {
@@ -211,6 +237,9 @@ static int read_class_part(struct pattern_parser *parser, struct char_class *cha
         *is_set = true;
         return 0;
     }
+    rc = read_property(parser, chars, is_set);
+    if (rc || *is_set)
+        return rc;
     if (take(parser, "b")) {
         *value = '\b';
         return 0;
@@ -280,6 +309,7 @@ static int read_escape(struct pattern_parser *parser, const struct pattern_node 
     struct char_class *chars = arena_zero(parser->arena, sizeof(*chars));
     struct pattern_node *made = node_new(parser, PATTERN_CLASS, NULL, NULL);
     uint32_t value;
+    bool is_set;
     int rc;
 
     parser->at++;
@@ -297,6 +327,9 @@ static int read_escape(struct pattern_parser *parser, const struct pattern_node 
         parser->at++;
         return 0;
     }
+    rc = read_property(parser, chars, &is_set);
+    if (rc || is_set)
+        return rc;
     rc = read_escaped_char(parser, &value);
     if (!rc)
         add_range(parser, chars, value, value);

@@ -15,8 +15,9 @@ struct char_range {
 struct char_class {
     struct char_range *ranges;
     size_t count;
-    size_t capacity; /* the parser's */
-    bool is_negated; /* what is in none of them */
+    size_t capacity;     /* the parser's */
+    uint32_t categories; /* of Unicode, that are in it as well (categories.h) */
+    bool is_negated;     /* what is in none of them */
 };
 
 enum pattern_kind {

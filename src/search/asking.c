@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "codec/message.h"
 #include "model/offer_fields.h"
+#include "search/synonyms.h"
 
 /* One a second suffices: while searchers are gone every request fails. */
 static void note_failure(const struct asking *asking, const struct err *err)
@@ -54,6 +55,8 @@ int asking_run(struct asking *asking, Torg__V1__QueryStage **stages, size_t coun
     Torg__V1__SearchResponse *response = MESSAGE_NEW(search_response, arena);
     int rc;
 
+    for (size_t i = 0; i < count && asking->synonyms; i++)
+        synonyms_expand(asking->synonyms, asking->kept, asking->kept_count, stages[i], arena);
     request->client = (char *)OFFER_CLIENT;
     request->query = MESSAGE_NEW(query, arena);
     request->query->stages = stages;

@@ -15,9 +15,12 @@ struct asking {
     int64_t deadline_us;         /* monotonic */
     char **wait;                 /* borrowed; tokens of writes that have to be seen */
     size_t wait_count;
-    ProtobufCBinaryData seen; /* by an answer before; then by the first of these */
-    int64_t epoch;            /* of the first answer: the others are asked of the same */
-    bool is_partial;          /* some shard did not answer one of them */
+    ProtobufCBinaryData seen;        /* by an answer before; then by the first of these */
+    int64_t epoch;                   /* of the first answer: the others are asked of the same */
+    bool is_partial;                 /* some shard did not answer one of them */
+    const struct synonyms *synonyms; /* lines are expanded by them; NULL: they are not */
+    char *const *kept;               /* but these words */
+    size_t kept_count;
 };
 
 /* answers[i] is that of stages[i], all of one snapshot of each shard; at most

@@ -34,12 +34,28 @@ enum {
     PAGES_OFFER_COUNT = 200,            /* of a seller's page */
     PAGES_SITEMAP_COUNT = 1000,         /* the newest: a crawler comes again, and follows links */
     SEARCH_SNIPPET_NAME_COUNT_MAX = 20, /* names of snippets: as GetSnippets takes */
-    SPELL_LEARNT_COUNT = 1 << 20,       /* texts known to be learnt: 32 MB with those before them */
-    SPELL_READ_COUNT = 500,             /* records of one read */
-    SPELL_IDLE_MS = 200,                /* how soon a new title is looked for */
-    SPELL_RETRY_MS = 2000,              /* after a fault of the topic or the disk */
-    SPELL_SAVE_S = 60,                  /* what a crash may have to learn again */
-    SPELL_RECOUNT_S = 6 * 3600,         /* words of offers that are gone are known for so long */
+    SYNONYM_FILE_SIZE_MAX = 1 << 20,    /* of one language: some 20 000 lines */
+    SYNONYM_RULE_COUNT_MAX = 10000,     /* lines of a file that are rules */
+    SYNONYM_TERM_COUNT_MAX = 16,        /* terms on one side of a rule */
+    SYNONYM_TERM_SIZE_MAX = 100,        /* bytes of one */
+    SYNONYM_WORD_COUNT_MAX = 4,         /* words of one: so many are looked up together */
+    SYNONYM_OTHER_COUNT_MAX = 32,       /* that one term finds, too: as QUERY_TEXT_ALSO_COUNT_MAX */
+    SYNONYM_USE_COUNT_MAX = 8,          /* places of one line that are expanded */
+    SYNONYM_FAULT_COUNT_MAX = 100,      /* faults of a file that are told at once */
+    SYNONYM_LANGUAGE_COUNT_MAX = 16,    /* files in force */
+    SYNONYM_LANGUAGE_SIZE_MAX = 3,      /* letters of a language, as ISO 639 has them */
+    SYNONYM_REFRESH_MS = 1000,          /* how soon a change is in force in other processes */
+    SYNONYM_PAIR_COUNT_MAX = 5000,      /* pairs of retyped queries that are looked at */
+    SYNONYM_PROPOSAL_COUNT = 50,        /* told, unless the request says */
+    SYNONYM_PROPOSAL_COUNT_MAX = 500,
+    SYNONYM_PROPOSAL_VISIT_MIN = 3, /* visits that did so: fewer may be one person */
+    SYNONYM_EXAMPLE_COUNT = 3,      /* of a proposal */
+    SPELL_LEARNT_COUNT = 1 << 20,   /* texts known to be learnt: 32 MB with those before them */
+    SPELL_READ_COUNT = 500,         /* records of one read */
+    SPELL_IDLE_MS = 200,            /* how soon a new title is looked for */
+    SPELL_RETRY_MS = 2000,          /* after a fault of the topic or the disk */
+    SPELL_SAVE_S = 60,              /* what a crash may have to learn again */
+    SPELL_RECOUNT_S = 6 * 3600,     /* words of offers that are gone are known for so long */
     SPELL_RECOUNT_WAIT_S = 600, /* after a start: an index that is being filled is not counted */
 };
 

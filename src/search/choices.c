@@ -2,6 +2,7 @@
 /* choices.c - see choices.h. */
 #include "search/choices.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,10 @@
 #include "query/value.h"
 #include "search/bounds.h"
 #include "search/found.h"
+#include "search/nearness.h"
 
-/* with those of category and currency, and what words of the text choose */
-enum { PAGE_FILTER_MAX = SEARCH_FILTER_COUNT_MAX + 4 };
+/* with those of category and currency, a second end, and what words of the text choose */
+enum { PAGE_FILTER_MAX = SEARCH_FILTER_COUNT_MAX + 5 };
 
 /* --- reading --- */
 
@@ -94,6 +96,10 @@ static int read_choice(struct wanted *wanted, size_t place, struct search_filter
     }
     if (has_range == (choice->n_values > 0))
         return err_set(err, ERR_INVALID, "filters[%zu]: expected values, or min and max", place);
+    if (has_range && filter_has_numbers(filter)) { /* they can be ordered, too */
+        filter->kind = TORG__V1__SEARCH_FILTER__KIND__RANGE;
+        filter->field = filter->id;
+    }
     if (has_range == (filter->kind == TORG__V1__SEARCH_FILTER__KIND__VALUES ||
                       filter->kind == TORG__V1__SEARCH_FILTER__KIND__TOGGLE))
         return err_set(err, ERR_INVALID, "filters[%zu]: \"%s\" is chosen by %s", place, choice->id,
@@ -145,8 +151,9 @@ static int check_page(const Torg__V1__SearchOffersRequest *request, struct err *
 
 /* --- words that are choices --- */
 
-static Torg__V1__FilterChoice *meant_choice(const struct wanted *wanted, enum meant_kind kind)
+static Torg__V1__FilterChoice *meant_choice(const struct wanted *wanted, const struct meant *meant)
 {
+    enum meant_kind kind = meant->kind;
     static char *conditions[] = {"new", "used"};
     struct arena *arena = wanted->arena;
     Torg__V1__FilterChoice *choice;
@@ -154,6 +161,16 @@ static Torg__V1__FilterChoice *meant_choice(const struct wanted *wanted, enum me
     if (kind < MEANT_NEW || (kind == MEANT_NEAR && !wanted->sent->near))
         return NULL;
     choice = MESSAGE_NEW(filter_choice, arena);
+    if (kind == MEANT_PRICE) {
+        int units = currency_minor_units(catalog_currency(wanted->catalog));
+
+        choice->id = "price";
+        if (meant->min)
+            choice->min = arena_printf(arena, "%" PRIi64, meant->min * units);
+        if (meant->max)
+            choice->max = arena_printf(arena, "%" PRIi64, meant->max * units);
+        return choice;
+    }
     if (kind == MEANT_NEAR) {
         choice->id = "distance";
         choice->max = arena_printf(arena, "%d", SEARCH_NEAR_M);
@@ -180,11 +197,23 @@ static void choose_meant(struct wanted *wanted)
         request->filters[i] = wanted->sent->filters[i];
     wanted->request = request;
     for (size_t i = 0; i < meaning->count; i++) {
-        Torg__V1__FilterChoice *choice = meant_choice(wanted, meaning->list[i].kind);
+        Torg__V1__FilterChoice *choice = meant_choice(wanted, &meaning->list[i]);
 
         if (choice && !wanted_choice(wanted, choice->id))
             request->filters[request->n_filters++] = choice;
     }
+}
+
+/* "-диван" does not name what is not wanted, and quotes are about words. */
+static bool has_signs(const char *text)
+{
+    if (strpbrk(text, "\"*~"))
+        return true;
+    for (const char *at = text; *at; at++) {
+        if ((*at == '-' || *at == '!') && (at == text || at[-1] == ' '))
+            return true;
+    }
+    return false;
 }
 
 /* A text that names a category, unless it is to be searched as words. */
@@ -212,7 +241,7 @@ int wanted_search(struct wanted *wanted, const char *text, struct err *err)
 
     wanted->text = text;
     wanted->named = NULL;
-    if (!rc && !sent->all_words && *wanted->meaning.text)
+    if (!rc && !sent->all_words && *wanted->meaning.text && !has_signs(wanted->meaning.text))
         find_named(wanted);
     if (rc || !sent->all_words)
         return rc;
@@ -331,6 +360,19 @@ static int distance_filter(const struct wanted *wanted, size_t place, Torg__V1__
     return 0;
 }
 
+static Torg__V1__Filter *range_filter(const char *field, const char *min, const char *max,
+                                      struct arena *arena)
+{
+    Torg__V1__Filter *filter = MESSAGE_NEW(filter, arena);
+
+    filter->kind_case = TORG__V1__FILTER__KIND_RANGE;
+    filter->range = MESSAGE_NEW(field_range, arena);
+    filter->range->field = (char *)field;
+    filter->range->min = (char *)min;
+    filter->range->max = (char *)max;
+    return filter;
+}
+
 static int choice_filter(const struct wanted *wanted, size_t place, Torg__V1__Filter **filter,
                          struct err *err)
 {
@@ -344,13 +386,22 @@ static int choice_filter(const struct wanted *wanted, size_t place, Torg__V1__Fi
         *filter = values_filter(chosen->field, choice->values, choice->n_values, arena);
         return 0;
     }
-    *filter = MESSAGE_NEW(filter, arena);
-    (*filter)->kind_case = TORG__V1__FILTER__KIND_RANGE;
-    (*filter)->range = MESSAGE_NEW(field_range, arena);
-    (*filter)->range->field = (char *)chosen->field;
-    (*filter)->range->min = choice->min;
-    (*filter)->range->max = choice->max;
+    *filter = range_filter(chosen->field, choice->min, choice->max, arena);
     return 0;
+}
+
+/* Of a range that is a range in offers, too: its ends meet those that were chosen. */
+static size_t put_overlap(const struct wanted *wanted, size_t place, Torg__V1__Filter **list)
+{
+    const Torg__V1__FilterChoice *choice = wanted->request->filters[place];
+    const struct search_filter *chosen = &wanted->chosen[place];
+    size_t count = 0;
+
+    if (*choice->min)
+        list[count++] = range_filter(chosen->upper, choice->min, "", wanted->arena);
+    if (*choice->max)
+        list[count++] = range_filter(chosen->field, "", choice->max, wanted->arena);
+    return count;
 }
 
 /* Documents made before the currency was the catalogue's may have a number of another one. */
@@ -373,6 +424,10 @@ static int all_filters(const struct wanted *wanted, Torg__V1__Filter **filter, s
     if (wanted->category)
         all->of[all->n_of++] = category_filter(wanted->category, arena);
     for (size_t i = 0; i < wanted->request->n_filters && !rc; i++) {
+        if (wanted->chosen[i].upper) {
+            all->n_of += put_overlap(wanted, i, &all->of[all->n_of]);
+            continue;
+        }
         rc = choice_filter(wanted, i, &all->of[all->n_of++], err);
         if (!rc && wanted->chosen[i].standard == TORG__V1__CATEGORY__FILTER__PRICE)
             all->of[all->n_of++] = currency_filter(wanted);
@@ -387,6 +442,9 @@ static int all_filters(const struct wanted *wanted, Torg__V1__Filter **filter, s
 }
 
 /* --- the stage --- */
+
+/* An offer that few have seen, or nobody, is as good as its words. */
+static const char by_clicks[] = "score * min(max(default(" OFFER_FIELD_APPEAL ", 1), 0.8), 1.25)";
 
 static void put_order(const struct wanted *wanted, Torg__V1__QueryStage *stage)
 {
@@ -406,7 +464,10 @@ static void put_order(const struct wanted *wanted, Torg__V1__QueryStage *stage)
         break;
     case TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__BEST:
         if (*wanted->text) {
-            sort->relevance = true;
+            if (wanted->by_clicks)
+                sort->formula = (char *)by_clicks;
+            else
+                sort->relevance = true;
             break;
         }
         /* fall through */
@@ -434,16 +495,16 @@ static void put_shown(const struct wanted *wanted, Torg__V1__QueryStage *stage)
     stage->highlight->escape_html = true;
 }
 
-void wanted_prefer_named(const struct wanted *wanted, Torg__V1__QueryStage *stage)
+static void prefer_named(const struct wanted *wanted, Torg__V1__QueryStage *stage)
 {
     static char *const fields[] = {OFFER_FIELD_WORDS};
     struct arena *arena = wanted->arena;
     Torg__V1__TextClause *clause;
 
-    if (!wanted->named || wanted->request->order != TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__BEST)
+    if (!wanted->named)
         return;
     clause = MESSAGE_NEW(text_clause, arena);
-    clause->occur = TORG__V1__TEXT_CLAUSE__OCCUR__SHOULD;
+    clause->occur = TORG__V1__TEXT_CLAUSE__OCCUR__BONUS;
     clause->kind = TORG__V1__TEXT_CLAUSE__KIND__PHRASE;
     clause->text = arena_strdup(arena, wanted->named->name.in[0]);
     clause->fields = (char **)fields;
@@ -451,6 +512,21 @@ void wanted_prefer_named(const struct wanted *wanted, Torg__V1__QueryStage *stag
     stage->clauses = arena_array(arena, 1, sizeof(stage->clauses[0]));
     stage->clauses[0] = clause;
     stage->n_clauses = 1;
+}
+
+void wanted_prefer(const struct wanted *wanted, bool is_whole, Torg__V1__QueryStage *stage)
+{
+    const struct meaning *meaning = &wanted->meaning;
+
+    if (wanted->request->order != TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__BEST)
+        return;
+    prefer_named(wanted, stage);
+    if (is_whole)
+        nearness_add(meaning->text, stage, wanted->arena);
+    for (size_t i = 0; i < meaning->count; i++) {
+        if (meaning->list[i].kind == MEANT_FILLER)
+            nearness_prefer(meaning->list[i].text, stage, wanted->arena);
+    }
 }
 
 int wanted_stage(const struct wanted *wanted, Torg__V1__QueryStage **out, struct err *err)

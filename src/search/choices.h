@@ -22,6 +22,7 @@ struct wanted {
     const struct catalog *catalog;
     const struct category *category; /* NULL: all */
     enum language language;
+    bool by_clicks; /* as in search.h */
     struct arena *arena;
     const struct search_filter *chosen; /* one a choice of the request */
 };
@@ -46,9 +47,10 @@ static inline bool wanted_tiers(const struct wanted *wanted)
 /* The stage that finds the page: text, filters, order, place in the list, what is shown. */
 int wanted_stage(const struct wanted *wanted, Torg__V1__QueryStage **stage, struct err *err);
 
-/* Offers of the category that the text names come first: what is sold under that name, before what
- * only mentions it. */
-void wanted_prefer_named(const struct wanted *wanted, Torg__V1__QueryStage *stage);
+/* By BEST, what counts a little more: offers of the category that the text names, words side by
+ * side (of whole matches), and words that say nothing about the thing but may be in its title
+ * ("продаётся студия", not "сдам студию"). */
+void wanted_prefer(const struct wanted *wanted, bool is_whole, Torg__V1__QueryStage *stage);
 
 /* The category and all under it. */
 Torg__V1__Filter *category_filter(const struct category *category, struct arena *arena);

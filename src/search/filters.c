@@ -15,12 +15,40 @@ static const struct search_filter standard[] = {
      .field = OFFER_FIELD_PRICE,
      .kind = KIND(RANGE),
      .standard = STANDARD(PRICE),
-     .name = {{"Цена", "Price"}}},
+     .name = {{"Цена", "Price"}},
+     .is_money = true},
+    {.id = "salary",
+     .field = OFFER_FIELD_SALARY_FROM,
+     .upper = OFFER_FIELD_SALARY_TO,
+     .kind = KIND(RANGE),
+     .standard = STANDARD(SALARY),
+     .name = {{"Зарплата в месяц", "Salary a month"}},
+     .is_money = true},
+    {.id = "salary_period",
+     .field = OFFER_FIELD_SALARY_PERIOD,
+     .kind = KIND(VALUES),
+     .standard = STANDARD(SALARY),
+     .name = {{"Оплата", "Paid"}}},
     {.id = "condition",
      .field = OFFER_FIELD_CONDITION,
      .kind = KIND(VALUES),
      .standard = STANDARD(CONDITION),
      .name = {{"Состояние", "Condition"}}},
+    {.id = "delivery",
+     .field = OFFER_FIELD_DELIVERY,
+     .kind = KIND(TOGGLE),
+     .standard = STANDARD(DELIVERY),
+     .name = {{"С доставкой", "With delivery"}}},
+    {.id = "seller_kind",
+     .field = OFFER_FIELD_SELLER_KIND,
+     .kind = KIND(VALUES),
+     .standard = STANDARD(SELLER_KIND),
+     .name = {{"Продавец", "Seller"}}},
+    {.id = "exchange",
+     .field = OFFER_FIELD_EXCHANGE,
+     .kind = KIND(TOGGLE),
+     .standard = STANDARD(EXCHANGE),
+     .name = {{"Возможен обмен", "Exchange possible"}}},
     {.id = "photo",
      .field = OFFER_FIELD_HAS_PHOTO,
      .kind = KIND(TOGGLE),
@@ -39,19 +67,35 @@ static const struct search_filter standard[] = {
      .is_date = true},
 };
 
+/* No two standard filters have a value of one name. */
 static const struct {
     const char *value;
     struct local_text name;
-} conditions[] = {
+} values[] = {
     {"new", {{"Новое", "New"}}},
     {"used", {{"Б/у", "Used"}}},
     {"broken", {{"Неисправное", "For parts"}}},
+    {"private", {{"Частное лицо", "Private"}}},
+    {"business", {{"Компания", "Business"}}},
+    {"hour", {{"За час", "By the hour"}}},
+    {"shift", {{"За смену", "By the shift"}}},
+    {"week", {{"За неделю", "By the week"}}},
+    {"month", {{"За месяц", "By the month"}}},
+    {"year", {{"За год", "By the year"}}},
 };
 
 const struct search_filter *standard_filters(size_t *count)
 {
     *count = ARRAY_COUNT(standard);
     return standard;
+}
+
+bool filter_has_numbers(const struct search_filter *filter)
+{
+    return filter->kind == KIND(VALUES) && filter->attribute &&
+           (filter->attribute->type == TORG__V1__ATTRIBUTE__TYPE__INTEGER ||
+            filter->attribute->type == TORG__V1__ATTRIBUTE__TYPE__DECIMAL ||
+            filter->attribute->type == TORG__V1__ATTRIBUTE__TYPE__YEAR);
 }
 
 bool attribute_filter(const struct attribute *attribute, struct arena *arena,
@@ -73,7 +117,9 @@ bool attribute_filter(const struct attribute *attribute, struct arena *arena,
         return false;
     }
     filter->id = arena_printf(arena, OFFER_ATTRIBUTE_PREFIX "%s", attribute->id);
-    filter->field = filter->id;
+    filter->field = filter_has_numbers(filter)
+                        ? arena_printf(arena, OFFER_LISTED_PREFIX "%s", attribute->id)
+                        : filter->id;
     return true;
 }
 
@@ -108,18 +154,29 @@ bool filter_find(const struct catalog *catalog, const struct category *category,
     return attribute && attribute_filter(attribute, arena, filter);
 }
 
+/* "128 GB": in the attribute's first unit. */
+static const char *number_name(const struct attribute *attribute, const char *value,
+                               enum language language, struct arena *arena)
+{
+    if (!attribute->unit_count)
+        return value;
+    return arena_printf(arena, "%s %s", value, attribute->units[0].name.in[language]);
+}
+
 const char *filter_value_name(const struct search_filter *filter, const char *value,
-                              enum language language)
+                              enum language language, struct arena *arena)
 {
     const struct attribute_option *option;
 
+    if (filter_has_numbers(filter))
+        return number_name(filter->attribute, value, language, arena);
     if (filter->attribute) {
         option = option_find(filter->attribute, value);
         return option ? option->name.in[language] : value;
     }
-    for (size_t i = 0; i < ARRAY_COUNT(conditions); i++) {
-        if (strcmp(conditions[i].value, value) == 0)
-            return conditions[i].name.in[language];
+    for (size_t i = 0; i < ARRAY_COUNT(values); i++) {
+        if (strcmp(values[i].value, value) == 0)
+            return values[i].name.in[language];
     }
     return value;
 }

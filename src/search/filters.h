@@ -21,6 +21,8 @@ struct search_filter {
     const struct attribute *attribute;   /* NULL: a standard one */
     struct local_text name;
     bool is_date;
+    bool is_money;     /* in the smallest unit of the catalogue's currency */
+    const char *upper; /* the field of its upper end, of what is a range itself; NULL: it is not */
 };
 
 /* The standard filters that offers have data for, in the order to show them. */
@@ -35,8 +37,11 @@ bool attribute_filter(const struct attribute *attribute, struct arena *arena,
 bool filter_find(const struct catalog *catalog, const struct category *category, const char *id,
                  struct arena *arena, struct search_filter *filter);
 
-/* A value's name for people. */
+/* A value's name for people: of the filter's, the catalogue's or the arena's memory. */
 const char *filter_value_name(const struct search_filter *filter, const char *value,
-                              enum language language);
+                              enum language language, struct arena *arena);
+
+/* Whether its values are numbers: shown in their order, not by how many have them. */
+bool filter_has_numbers(const struct search_filter *filter);
 
 #endif

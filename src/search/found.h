@@ -20,6 +20,8 @@ Torg__V1__FoundOffer *found_offer(const Torg__V1__Hit *hit, const Torg__V1__GeoP
 
 /* The first value of a field that was shown; "" without. */
 const char *hit_shown(const Torg__V1__Hit *hit, const char *name);
+/* The key of its photo; "" without. */
+const char *hit_photo_key(const Torg__V1__Hit *hit, struct arena *arena);
 
 /* The first word of a text that is marked, in lower case; NULL: none is. */
 const char *hit_marked_word(const Torg__V1__Hit *hit, const char *name, struct arena *arena);
@@ -29,5 +31,11 @@ Torg__V1__FoundCategory *found_category(const struct category *category, uint64_
 
 /* The facet of this name; NULL: the answer has none. */
 const Torg__V1__FacetAnswer *find_facet(const Torg__V1__StageAnswer *answer, const char *name);
+
+/* Of OFFER_FIELD_SALARY, as the composer writes it: "min max currency period". NULL: it is not. */
+Torg__V1__Salary *salary_read(const char *text, struct arena *arena);
+
+/* Smallest units of one whole: a kopeck is a hundredth. */
+int currency_minor_units(const char *currency);
 
 #endif

@@ -85,3 +85,25 @@ void glue_snippets(const struct search *search, const Torg__V1__SearchOffersRequ
     if (request->n_page_snippet_names)
         glue_page(search, request, language, arena, response);
 }
+
+int glue_alone(const struct search *search, const Torg__V1__GetPageSnippetsRequest *request,
+               const char *language, struct arena *arena,
+               Torg__V1__GetPageSnippetsResponse *response, struct err *err)
+{
+    if (request->n_names > SEARCH_SNIPPET_NAME_COUNT_MAX)
+        return err_set(err, ERR_INVALID, "names: %zu names; at most %d", request->n_names,
+                       SEARCH_SNIPPET_NAME_COUNT_MAX);
+    if (request->n_keys > SEARCH_PAGE_COUNT_MAX)
+        return err_set(err, ERR_INVALID, "keys: %zu keys; at most %d", request->n_keys,
+                       SEARCH_PAGE_COUNT_MAX);
+    if (!request->n_names || !request->n_keys)
+        return 0;
+    if (!search->snippets ||
+        search->snippets(search->snippets_arg, request->names, request->n_names, request->keys,
+                         request->n_keys, language, arena, &response->snippets,
+                         &response->n_snippets, NULL)) {
+        response->n_snippets = 0;
+        response->lacks_snippets = true;
+    }
+    return 0;
+}

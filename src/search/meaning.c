@@ -9,6 +9,7 @@
 #include "index/text/unicode.h"
 #include "query/query.h"
 #include "search/bounds.h"
+#include "search/price_words.h"
 
 enum { CHUNK_COUNT_MAX = SEARCH_TEXT_SIZE_MAX / 2 + 1 };
 
@@ -191,6 +192,24 @@ static char *text_of(const struct reader *reader, size_t from, size_t count)
                                                 reader->chunks[from + count - 1].end - start));
 }
 
+/* "до 20 000 руб": how many chunks from `at` on say a price; 0: they do not. */
+static size_t find_price(const struct reader *reader, size_t at, struct meant *meant)
+{
+    const char *words[PRICE_WORD_COUNT_MAX];
+    size_t count = 0, used;
+
+    while (count < PRICE_WORD_COUNT_MAX && at + count < reader->count &&
+           reader->chunks[at + count].is_plain) {
+        words[count] = reader->chunks[at + count].folded;
+        count++;
+    }
+    *meant = (struct meant){.kind = MEANT_PRICE};
+    used = price_read(words, count, &meant->min, &meant->max);
+    if (used)
+        meant->text = text_of(reader, at, used);
+    return used;
+}
+
 /* How many chunks from `at` on are not searched, and why. */
 static size_t find_meant(const struct reader *reader, size_t at, struct meant *meant)
 {
@@ -199,12 +218,18 @@ static size_t find_meant(const struct reader *reader, size_t at, struct meant *m
 
         if (!count)
             continue;
-        *meant = (struct meant){knowns[i].kind, text_of(reader, at, count)};
+        *meant = (struct meant){.kind = knowns[i].kind, .text = text_of(reader, at, count)};
         return is_kept(reader, meant->text) ? 0 : count;
+    }
+    if (reader->chunks[at].is_plain) {
+        size_t count = find_price(reader, at, meant);
+
+        if (count)
+            return is_kept(reader, meant->text) ? 0 : count;
     }
     if (!is_stop(reader, at))
         return 0;
-    *meant = (struct meant){MEANT_STOP, text_of(reader, at, 1)};
+    *meant = (struct meant){.kind = MEANT_STOP, .text = text_of(reader, at, 1)};
     return 1;
 }
 

@@ -2,7 +2,7 @@
 /*
  * meaning.h - what the words of a buyer's line are for: some name the thing, others only say that
  * somebody wants to buy it ("купить", "недорого", "for sale"), how it should be ("б/у": the filter
- * by condition) or where ("рядом": the filter by distance).
+ * by condition), where ("рядом": the filter by distance) or for how much ("до 20000": by price).
  *
  * Only plain words are looked at: what stands in quotes or with a sign is meant as it stands. A
  * line of nothing else is searched as it is.
@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -22,12 +23,14 @@ enum meant_kind {
     MEANT_NEW,    /* condition */
     MEANT_USED,
     MEANT_NEAR,
+    MEANT_PRICE, /* "до 20000", "under $500" */
 };
 
 /* Words of the line that are not searched. */
 struct meant {
     enum meant_kind kind;
     const char *text; /* as typed */
+    int64_t min, max; /* PRICE, in whole units of the currency; 0: no such end */
 };
 
 struct meaning {

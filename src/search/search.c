@@ -15,9 +15,13 @@
 #include "search/asking.h"
 #include "search/bounds.h"
 #include "search/found.h"
+#include "search/nearest.h"
 #include "search/offered.h"
 #include "search/spelling.h"
+#include "search/synonyms.h"
 #include "search/tiers.h"
+#include "search/title_word.h"
+#include "search/values.h"
 
 enum { STEP_COUNT = 4, PAGE_STAGE_COUNT = 4 };
 
@@ -112,13 +116,14 @@ static void put_understood(const struct searching *searching)
     static const char *const kinds[] = {[MEANT_FILLER] = "filler",
                                         [MEANT_NEW] = "condition",
                                         [MEANT_USED] = "condition",
-                                        [MEANT_NEAR] = "distance"};
+                                        [MEANT_NEAR] = "distance",
+                                        [MEANT_PRICE] = "price"};
     const struct wanted *wanted = &searching->wanted;
     Torg__V1__SearchOffersResponse *response = searching->response;
     struct arena *arena = searching->arena;
 
-    response->understood =
-        arena_array(arena, wanted->meaning.count + 1, sizeof(response->understood[0]));
+    response->understood = arena_array(arena, wanted->meaning.count + SYNONYM_USE_COUNT_MAX + 1,
+                                       sizeof(response->understood[0]));
     for (size_t i = 0; i < wanted->meaning.count; i++) {
         const struct meant *meant = &wanted->meaning.list[i];
         Torg__V1__Understood *understood = MESSAGE_NEW(understood, arena);
@@ -191,6 +196,8 @@ static void add_facet(const struct searching *searching, Torg__V1__QueryStage *s
                                                               : SEARCH_FACET_VALUE_COUNT,
                 searching->arena)
         ->count_documents = true;
+    if (filter->upper)
+        stage_facet(stage, filter->upper, TORG__V1__FACET__KIND__MIN_MAX, 0, searching->arena);
 }
 
 static bool is_chosen(const Torg__V1__FilterChoice *choice, const char *value)
@@ -209,7 +216,8 @@ static void put_value(const struct searching *searching, const struct search_fil
     Torg__V1__FilterValue *value = MESSAGE_NEW(filter_value, arena);
 
     value->id = (char *)id;
-    value->name = arena_strdup(arena, filter_value_name(filter, id, searching->wanted.language));
+    value->name =
+        arena_strdup(arena, filter_value_name(filter, id, searching->wanted.language, arena));
     value->count = count;
     value->is_chosen = is_chosen(message->choice, id);
     message->values[message->n_values++] = value;
@@ -222,6 +230,14 @@ static bool has_value(const Torg__V1__SearchFilter *message, const char *id)
             return true;
     }
     return false;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = strtod((*(Torg__V1__FilterValue *const *)a)->id, NULL);
+    double y = strtod((*(Torg__V1__FilterValue *const *)b)->id, NULL);
+
+    return (x > y) - (x < y);
 }
 
 /* The most frequent ones, and those that were chosen however rare: they can be taken back. */
@@ -246,6 +262,8 @@ static void put_values(const struct searching *searching, const struct search_fi
         if (!has_value(message, choice->values[i]))
             put_value(searching, filter, choice->values[i], 0, message);
     }
+    if (filter_has_numbers(filter))
+        qsort(message->values, message->n_values, sizeof(message->values[0]), compare_numbers);
 }
 
 /* NULL: no offer found has a value of it, and it was not chosen. */
@@ -261,7 +279,7 @@ static Torg__V1__SearchFilter *filter_message(const struct searching *searching,
     message->kind = filter->kind;
     message->is_date = filter->is_date;
     message->choice = (Torg__V1__FilterChoice *)wanted_choice(&searching->wanted, filter->id);
-    if (filter->standard == TORG__V1__CATEGORY__FILTER__PRICE)
+    if (filter->is_money)
         message->unit = searching->response->currency;
     if (filter->attribute && filter->attribute->unit_count)
         message->unit =
@@ -281,6 +299,13 @@ static Torg__V1__SearchFilter *filter_message(const struct searching *searching,
         !message->n_values && !*message->min)
         return NULL;
     return message;
+}
+
+/* The largest of the upper ends. */
+static void put_upper(Torg__V1__SearchFilter *message, const Torg__V1__FacetAnswer *facet)
+{
+    if (facet && facet->_max_case)
+        message->max = facet->max;
 }
 
 static void hide(const struct searching *searching, const char *id, const char *reason)
@@ -313,6 +338,8 @@ static void put_filters(const struct searching *searching, const struct offered_
         if (!list[i].hidden)
             message = filter_message(searching, filter,
                                      answer ? find_facet(answer, filter->field) : NULL);
+        if (message && filter->upper)
+            put_upper(message, find_facet(page, filter->upper));
         if (message)
             response->filters[response->n_filters++] = message;
         else
@@ -375,15 +402,14 @@ static void add_standard_facets(const struct searching *searching, Torg__V1__Que
 
     if (searching->wanted.request->only_offers)
         return;
-    stage->facets = arena_array(arena, count + 2, sizeof(stage->facets[0]));
+    stage->facets = arena_array(arena, 2 * count + 2, sizeof(stage->facets[0]));
     stage_facet(stage, OFFER_FIELD_CATEGORY, TORG__V1__FACET__KIND__TREE, SEARCH_TREE_COUNT, arena)
         ->sees_own_filter = true;
     for (size_t i = 0; i < count; i++)
         add_facet(searching, stage, &standard[i]);
 }
 
-/* The offers with all words, all that are found, and of a corrected text what the one sent would
- * have found: the stages that ask for each. */
+/* Offers with all words, all that are found, and what the text found before it was corrected. */
 static int page_stages(const struct searching *searching, Torg__V1__QueryStage **stages,
                        size_t *count, struct err *err)
 {
@@ -393,7 +419,7 @@ static int page_stages(const struct searching *searching, Torg__V1__QueryStage *
     *count = 1;
     if (rc)
         return rc;
-    wanted_prefer_named(wanted, stages[0]);
+    wanted_prefer(wanted, true, stages[0]);
     if (wanted->tier.is_some) {
         stages[0]->limit = 0;
         stages[0]->cursor = (ProtobufCBinaryData){0};
@@ -447,6 +473,7 @@ static int ask_rest(struct searching *searching, struct err *err)
     if (rc || !wanted_tiers(wanted) || whole->n_hits >= stage->limit ||
         searching->page->total <= whole->total)
         return rc;
+    wanted_prefer(wanted, false, stage);
     stage->any_word = true;
     stage->not_all = true;
     stage->no_total = true;
@@ -514,60 +541,21 @@ static int count_hits(void *arg, const char *text, uint64_t *count, struct err *
     return rc;
 }
 
-/* The form of a word that begins so which most of the best offers have, as their titles mark it. */
-static const char *most_marked(const struct searching *searching,
-                               const Torg__V1__StageAnswer *answer)
-{
-    const char *best = NULL;
-    size_t best_count = 0;
-
-    for (size_t i = 0; i < answer->n_hits; i++) {
-        const char *word = hit_marked_word(answer->hits[i], OFFER_FIELD_TITLE, searching->arena);
-        size_t count = 0;
-
-        for (size_t k = 0; k < answer->n_hits && word; k++) {
-            const char *other =
-                hit_marked_word(answer->hits[k], OFFER_FIELD_TITLE, searching->arena);
-
-            count += other && strcmp(other, word) == 0;
-        }
-        if (count > best_count) {
-            best = word;
-            best_count = count;
-        }
-    }
-    return best;
-}
-
 static int complete_word(void *arg, const char *word, bool is_near, const char **whole,
                          struct err *err)
 {
-    static char *const marked[] = {OFFER_FIELD_TITLE};
     struct searching *searching = arg;
-    struct arena *arena = searching->arena;
-    Torg__V1__QueryStage *stage = count_stage("", NULL, arena);
-    Torg__V1__TextClause *clause = MESSAGE_NEW(text_clause, arena);
-    const Torg__V1__StageAnswer *answer;
-    int rc;
 
-    clause->kind =
-        is_near ? TORG__V1__TEXT_CLAUSE__KIND__FUZZY : TORG__V1__TEXT_CLAUSE__KIND__PREFIX;
-    clause->text = (char *)word;
-    clause->word_max = is_near ? 0 : SEARCH_COMPLETION_WORD_COUNT;
-    clause->fields = (char **)marked;
-    clause->n_fields = ARRAY_COUNT(marked);
-    stage->clauses = arena_array(arena, 1, sizeof(stage->clauses[0]));
-    stage->clauses[0] = clause;
-    stage->n_clauses = 1;
-    stage->limit = SEARCH_COMPLETION_COUNT;
-    stage->highlight = MESSAGE_NEW(highlight, arena);
-    stage->highlight->fields = (char **)marked;
-    stage->highlight->n_fields = ARRAY_COUNT(marked);
-    rc = asking_run(&searching->asking, &stage, 1, &answer, err);
-    *whole = !rc && answer->total >= (is_near ? 1 : SEARCH_COMPLETION_COUNT_MIN)
-                 ? most_marked(searching, answer)
-                 : NULL;
-    return rc;
+    return title_word_find(&searching->asking, word, is_near,
+                           is_near ? 1 : SEARCH_COMPLETION_COUNT_MIN, whole, err);
+}
+
+static int find_any_word(void *arg, const char *word, bool is_near, const char **whole,
+                         struct err *err)
+{
+    struct searching *searching = arg;
+
+    return title_word_find(&searching->asking, word, is_near, 1, whole, err);
 }
 
 static bool may_correct(const struct searching *searching)
@@ -610,12 +598,18 @@ static int keep_or_undo(struct searching *searching, struct err *err)
     return rc ? rc : ask_page(searching, err);
 }
 
+/* NULL: texts are searched as they are. */
+static struct speller *speller_of(const struct searching *searching)
+{
+    const struct search *search = searching->search;
+
+    return search->speller ? search->speller(search->speller_arg) : NULL;
+}
+
 /* Spelling that fails leaves the text as it is. */
 static void correct(struct searching *searching)
 {
-    struct speller *speller = searching->search->speller
-                                  ? searching->search->speller(searching->search->speller_arg)
-                                  : NULL;
+    struct speller *speller = speller_of(searching);
     struct correction correction;
     struct err err;
     int64_t now_us;
@@ -651,6 +645,30 @@ static int choose_or_not(struct searching *searching, struct err *err)
     return 0;
 }
 
+/* Nothing has any of the words: those that are like them are searched. */
+static int search_nearest(struct searching *searching, struct err *err)
+{
+    struct correction correction = {.reason = "nearest"};
+    int rc;
+
+    /* a filter that leaves nothing does not make a word wrong */
+    if (searching->page->total || !may_correct(searching) || searching->wanted.sent->all_words ||
+        searching->wanted.sent->n_filters || *searching->wanted.sent->category ||
+        !speller_of(searching))
+        return 0;
+    rc = nearest_text(searching->wanted.text, find_any_word, searching, searching->arena,
+                      &correction.text, err);
+    if (rc || !correction.text || strcmp(correction.text, searching->wanted.text) == 0)
+        return rc;
+    take_correction(searching, &correction);
+    rc = ask_page(searching, err);
+    if (rc || searching->page->total)
+        return rc;
+    searching->response->corrected = NULL;
+    rc = wanted_search(&searching->wanted, searching->wanted.sent->text, err);
+    return rc ? rc : ask_page(searching, err);
+}
+
 /* --- the way --- */
 
 static int find_page(struct searching *searching, struct err *err)
@@ -665,6 +683,8 @@ static int find_page(struct searching *searching, struct err *err)
     if (!rc)
         rc = choose_or_not(searching, err);
     if (!rc)
+        rc = search_nearest(searching, err);
+    if (!rc)
         rc = ask_rest(searching, err);
     if (rc)
         return rc;
@@ -672,6 +692,9 @@ static int find_page(struct searching *searching, struct err *err)
         spelling_count(searching->response->corrected->reason);
     put_offers(searching);
     put_understood(searching);
+    synonyms_tell(searching->asking.synonyms, searching->wanted.meaning.text,
+                  searching->asking.kept, searching->asking.kept_count, searching->arena,
+                  searching->response);
     step_done(searching, "page");
     return 0;
 }
@@ -695,6 +718,8 @@ static int run(struct searching *searching, struct err *err)
     if (rc)
         return rc;
     put_filters(searching, offered, count, searching->page, more);
+    values_understand(searching->wanted.meaning.text, searching->wanted.sent->keep_words,
+                      searching->wanted.sent->n_keep_words, searching->arena, searching->response);
     step_done(searching, "filters");
     return 0;
 }
@@ -709,14 +734,19 @@ int search_offers(const struct search *search, const Torg__V1__SearchOffersReque
                                              .deadline_us = deadline_us,
                                              .wait = request->wait,
                                              .wait_count = request->n_wait,
-                                             .seen = request->seen},
+                                             .seen = request->seen,
+                                             .kept = request->keep_words,
+                                             .kept_count = request->n_keep_words},
                                   .arena = arena,
                                   .step_us = clock_mono_us(search->clock),
                                   .response = response};
     struct catalog *catalog = search->catalog(search->catalog_arg);
+    struct synonyms *synonyms = search->synonyms ? search->synonyms(search->synonyms_arg) : NULL;
     int rc = wanted_read(&searching.wanted, catalog, request, language, arena, err);
 
     assert(search->clock && search->ask);
+    searching.wanted.by_clicks = search->by_clicks;
+    searching.asking.synonyms = synonyms;
     response->times = arena_array(arena, STEP_COUNT, sizeof(response->times[0]));
     response->currency = arena_strdup(arena, catalog_currency(catalog));
     searching.sent = searching.wanted.meaning;
@@ -725,5 +755,6 @@ int search_offers(const struct search *search, const Torg__V1__SearchOffersReque
     response->is_partial = searching.asking.is_partial;
     response->seen = searching.asking.seen;
     catalog_unref(catalog);
+    synonyms_unref(synonyms);
     return rc;
 }

@@ -22,7 +22,8 @@
 #include "torg/v1/search.pb-c.h"
 #include "torg/v1/searcher.pb-c.h"
 
-struct speller; /* spell/speller.h */
+struct speller;  /* spell/speller.h */
+struct synonyms; /* search/synonyms.h */
 
 /* What the stage stands on; filled by its role or test, shared by all threads. */
 struct search {
@@ -36,6 +37,9 @@ struct search {
     /* What corrects texts; NULL, or giving NULL: nothing is corrected. */
     struct speller *(*speller)(void *arg);
     void *speller_arg;
+    /* What words mean, too: a reference to the table in force; NULL: nothing. */
+    struct synonyms *(*synonyms)(void *arg);
+    void *synonyms_arg;
     /* An offer as every visitor may see it; ERR_NOT_FOUND: there is none that he may. */
     int (*fetch)(void *arg, const char *offer_id, struct arena *arena, Torg__V1__Offer **offer,
                  struct err *err);
@@ -50,7 +54,8 @@ struct search {
                     size_t key_count, const char *language, struct arena *arena,
                     Torg__V1__Snippet ***list, size_t *count, struct err *err);
     void *snippets_arg;
-    bool is_quiet; /* a failure is told to the caller alone, and not to the log */
+    bool by_clicks; /* BEST: what is clicked more than its category is counts for more */
+    bool is_quiet;  /* a failure is told to the caller alone, and not to the log */
 };
 
 /* Everything of the answer is in the arena. ERR_INVALID names the field of the request. */

@@ -60,6 +60,11 @@ static int64_t pause_of(int64_t waited_us)
     return pause_us > SEARCH_PAUSE_MS_MAX * MS_US ? SEARCH_PAUSE_MS_MAX * MS_US : pause_us;
 }
 
+static const char *language_name(const char *asked, enum language wanted)
+{
+    return *asked ? asked : wanted == LANGUAGE_EN ? "en" : "ru";
+}
+
 int search_offers_call(struct call *call, const ProtobufCMessage *message,
                        ProtobufCMessage *response, struct err *err)
 {
@@ -81,11 +86,8 @@ int search_offers_call(struct call *call, const ProtobufCMessage *message,
     if (!rc)
         rc = search_offers(search, request, language, deadline_us, call_arena(call), answer, err);
     if (!rc)
-        glue_snippets(search, request,
-                      *request->language        ? request->language
-                      : language == LANGUAGE_EN ? "en"
-                                                : "ru",
-                      call_arena(call), answer);
+        glue_snippets(search, request, language_name(request->language, language), call_arena(call),
+                      answer);
     return rc;
 }
 
@@ -110,10 +112,22 @@ static int similar_call(struct call *call, const ProtobufCMessage *message,
                           (Torg__V1__SimilarResponse *)response, err);
 }
 
+static int page_snippets_call(struct call *call, const ProtobufCMessage *message,
+                              ProtobufCMessage *response, struct err *err)
+{
+    const Torg__V1__GetPageSnippetsRequest *request =
+        (const Torg__V1__GetPageSnippetsRequest *)message;
+    enum language language = wanted_language(call, request->language);
+
+    return glue_alone(call_context(call), request, language_name(request->language, language),
+                      call_arena(call), (Torg__V1__GetPageSnippetsResponse *)response, err);
+}
+
 static const struct rpc_method methods[] = {
     {.name = "SearchOffers", .unary = search_offers_call, .flags = RPC_PUBLIC | RPC_COMPUTE},
     {.name = "Suggest", .unary = suggest_call, .flags = RPC_PUBLIC | RPC_COMPUTE},
     {.name = "Similar", .unary = similar_call, .flags = RPC_PUBLIC | RPC_COMPUTE},
+    {.name = "GetPageSnippets", .unary = page_snippets_call, .flags = RPC_PUBLIC | RPC_COMPUTE},
 };
 
 struct rpc_service search_service(struct search *search)

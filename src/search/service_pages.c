@@ -19,6 +19,7 @@
 #include "codec/message.h"
 #include "model/offer_fields.h"
 #include "search/bounds.h"
+#include "search/found.h"
 #include "search/service.h"
 
 enum text {
@@ -129,11 +130,13 @@ static void begin_page(const struct page *page, const char *title, const char *a
                say(page, TEXT_SEARCH));
 }
 
-/* Nothing runs in these pages, whatever an offer says. */
+/* Nothing runs in these pages, whatever an offer says; tools that look at them may read robots.txt
+ * from within. */
 static void end_page(const struct page *page, struct rest_answer *answer, int status)
 {
     call_add_header(page->call, "content-security-policy",
                     bytes_of("default-src 'none'; style-src 'self'; img-src 'self'; "
+                             "connect-src 'self'; "
                              "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
                     NULL);
     call_add_header(page->call, "x-content-type-options", bytes_of("nosniff"), NULL);
@@ -165,6 +168,44 @@ static const char *price_text(const struct page *page, const Torg__V1__Price *pr
     result = arena_text(page->arena, buf_bytes(&text));
     buf_release(&text);
     return result;
+}
+
+/* What a job pays: "80 000 ₽ – 120 000 ₽ в месяц". */
+static const char *salary_text(const struct page *page, const Torg__V1__Salary *salary)
+{
+    static const char *const periods[LANGUAGE_COUNT][6] = {
+        [LANGUAGE_RU] = {"", "в час", "за смену", "в неделю", "в месяц", "в год"},
+        [LANGUAGE_EN] = {"", "an hour", "a shift", "a week", "a month", "a year"},
+    };
+    Torg__V1__Price price = TORG__V1__PRICE__INIT;
+    const char *min = "", *max = "";
+    bool is_russian = page->language == LANGUAGE_RU;
+
+    price.currency = salary->currency;
+    price.amount = salary->min;
+    if (salary->min)
+        min = price_text(page, &price);
+    price.amount = salary->max;
+    if (salary->max)
+        max = price_text(page, &price);
+    return arena_printf(page->arena, "%s%s%s%s %s",
+                        salary->max  ? ""
+                        : is_russian ? "от "
+                                     : "from ",
+                        min,
+                        !salary->max  ? ""
+                        : salary->min ? " – "
+                        : is_russian  ? "до "
+                                      : "up to ",
+                        max,
+                        (unsigned)salary->period < ARRAY_COUNT(periods[0])
+                            ? periods[page->language][salary->period]
+                            : "");
+}
+
+static const char *worth_text(const struct page *page, const Torg__V1__OfferContent *content)
+{
+    return content->salary ? salary_text(page, content->salary) : price_text(page, content->price);
 }
 
 /* --- an offer --- */
@@ -257,7 +298,7 @@ static void put_offer(const struct page *page, const Torg__V1__Offer *offer)
 
     buf_put_text(out, "<article class=\"card\">\n<h1>");
     put_html(out, content->title);
-    buf_printf(out, "</h1>\n<p class=\"offer-price\">%s</p>\n", price_text(page, content->price));
+    buf_printf(out, "</h1>\n<p class=\"offer-price\">%s</p>\n", worth_text(page, content));
     if (photo) {
         buf_printf(out, "<img src=\"%s\" width=\"%u\" height=\"%u\" alt=\"",
                    photo_path(page, photo->key), photo->width ? photo->width : 800,
@@ -323,7 +364,7 @@ static int get_offer(struct call *call, const struct rest_request *request,
     if (rc)
         return rc;
     photo = photo_of(offer->content);
-    about = arena_printf(page.arena, "%s. %.200s", price_text(&page, offer->content->price),
+    about = arena_printf(page.arena, "%s. %.200s", worth_text(&page, offer->content),
                          *offer->content->description ? offer->content->description
                          : offer->content->address    ? offer->content->address->text
                                                       : "");
@@ -342,9 +383,9 @@ static int get_offer(struct call *call, const struct rest_request *request,
 static int ask_offers(const struct page *page, const char *seller, bool is_oldest, uint32_t limit,
                       Torg__V1__StageAnswer **found, struct err *err)
 {
-    static const char *const show[] = {OFFER_FIELD_TITLE,  OFFER_FIELD_PRICE,
-                                       OFFER_FIELD_AMOUNT, OFFER_FIELD_CURRENCY,
-                                       OFFER_FIELD_PHOTO,  OFFER_FIELD_CREATED};
+    static const char *const show[] = {OFFER_FIELD_TITLE,    OFFER_FIELD_PRICE,  OFFER_FIELD_AMOUNT,
+                                       OFFER_FIELD_CURRENCY, OFFER_FIELD_SALARY, OFFER_FIELD_PHOTO,
+                                       OFFER_FIELD_CREATED};
     struct arena *arena = page->arena;
     Torg__V1__SearchRequest *request = MESSAGE_NEW(search_request, arena);
     Torg__V1__SearchResponse *response = MESSAGE_NEW(search_response, arena);
@@ -385,33 +426,39 @@ static int ask_offers(const struct page *page, const char *seller, bool is_oldes
     return rc;
 }
 
-static const char *shown(const Torg__V1__Hit *hit, const char *name)
-{
-    for (size_t i = 0; i < hit->n_fields; i++)
-        if (strcmp(hit->fields[i]->name, name) == 0 && hit->fields[i]->n_values)
-            return hit->fields[i]->values[0];
-    return "";
-}
-
 static void put_hit(const struct page *page, const Torg__V1__Hit *hit)
 {
     Torg__V1__Price price = TORG__V1__PRICE__INIT;
-    const char *photo = shown(hit, OFFER_FIELD_PHOTO);
-    const char *amount = shown(hit, OFFER_FIELD_PRICE);
+    const Torg__V1__Salary *salary = salary_read(hit_shown(hit, OFFER_FIELD_SALARY), page->arena);
+    const char *photo = hit_photo_key(hit, page->arena);
+    const char *amount = hit_shown(hit, OFFER_FIELD_PRICE);
 
     if (!*amount) /* of another currency than the catalogue's */
-        amount = shown(hit, OFFER_FIELD_AMOUNT);
+        amount = hit_shown(hit, OFFER_FIELD_AMOUNT);
     price.amount = strtoll(amount, NULL, 10);
-    price.currency = (char *)shown(hit, OFFER_FIELD_CURRENCY);
+    price.currency = (char *)hit_shown(hit, OFFER_FIELD_CURRENCY);
     buf_put_text(page->out, "<li>");
     if (*photo)
         buf_printf(page->out,
                    "<img src=\"%s\" alt=\"\" width=\"96\" height=\"72\" loading=\"lazy\">",
                    photo_path(page, photo));
     buf_printf(page->out, "<a href=\"%s\">", path_of(page, "offers", hit->pk));
-    put_html(page->out, shown(hit, OFFER_FIELD_TITLE));
+    put_html(page->out, hit_shown(hit, OFFER_FIELD_TITLE));
     buf_printf(page->out, "</a> <b>%s</b> <span class=\"dim\">%.10s</span></li>\n",
-               price_text(page, &price), shown(hit, OFFER_FIELD_CREATED));
+               salary ? salary_text(page, salary) : price_text(page, &price),
+               hit_shown(hit, OFFER_FIELD_CREATED));
+}
+
+/* As the newest offer has it; an offer that is gone by now leaves the id. */
+static const char *seller_name(const struct page *page, const char *offer_id, const char *seller)
+{
+    Torg__V1__Offer *offer = NULL;
+    struct err err;
+
+    if (page->search->fetch(page->search->fetch_arg, offer_id, page->arena, &offer, &err) ||
+        !offer->content->contacts || !*offer->content->contacts->name)
+        return seller;
+    return offer->content->contacts->name;
 }
 
 static int get_seller(struct call *call, const struct rest_request *request,
@@ -421,19 +468,21 @@ static int get_seller(struct call *call, const struct rest_request *request,
     const char *seller = arena_text(page.arena, request->variables[0]);
     Torg__V1__StageAnswer *newest = NULL;
     Torg__V1__StageAnswer *oldest = NULL;
+    const char *name;
     int rc = ask_offers(&page, seller, false, PAGES_OFFER_COUNT, &newest, err);
 
     rc = rc ? rc : ask_offers(&page, seller, true, 1, &oldest, err);
     if (rc)
         return rc;
-    begin_page(&page, seller, say(&page, TEXT_ALL_OF), path_of(&page, "sellers", seller), NULL);
+    name = newest->n_hits ? seller_name(&page, newest->hits[0]->pk, seller) : seller;
+    begin_page(&page, name, say(&page, TEXT_ALL_OF), path_of(&page, "sellers", seller), NULL);
     buf_printf(page.out, "<h1>%s ", say(&page, TEXT_SELLER));
-    put_html(page.out, seller);
+    put_html(page.out, name);
     buf_printf(page.out, "</h1>\n<p class=\"dim\">%s: %" PRIu64, say(&page, TEXT_COUNT_OF),
                newest->total);
     if (oldest->n_hits)
         buf_printf(page.out, ". %s %.10s", say(&page, TEXT_SINCE),
-                   shown(oldest->hits[0], OFFER_FIELD_CREATED));
+                   hit_shown(oldest->hits[0], OFFER_FIELD_CREATED));
     buf_put_text(page.out, "</p>\n<ul class=\"plain-list\">\n");
     for (size_t i = 0; i < newest->n_hits; i++)
         put_hit(&page, newest->hits[i]);
@@ -489,12 +538,12 @@ static const struct rest_method methods[] = {
     {.verb = "GET",
      .path = "/sellers/{id}",
      .run = get_seller,
-     .flags = RPC_PUBLIC,
+     .flags = RPC_PUBLIC | RPC_COMPUTE,
      .about = "A seller's offers as a page."},
     {.verb = "GET",
      .path = "/sitemap.xml",
      .run = get_sitemap,
-     .flags = RPC_PUBLIC,
+     .flags = RPC_PUBLIC | RPC_COMPUTE,
      .about = "Addresses of the newest offers, for search engines."},
     {.verb = "GET",
      .path = "/robots.txt",

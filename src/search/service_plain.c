@@ -18,6 +18,8 @@
 #include "codec/message.h"
 #include "query/filter_text.h"
 #include "search/bounds.h"
+#include "search/filters.h"
+#include "search/found.h"
 #include "search/service.h"
 
 struct plain_offers {
@@ -26,17 +28,6 @@ struct plain_offers {
     const char *currency; /* that prices are compared in */
     bool has_facets;
 };
-
-/* Smallest units of one whole: a kopeck is a hundredth. */
-static int minor_units(const char *currency)
-{
-    static const char *const whole[] = {"JPY", "KRW", "VND", "CLP", "ISK", "XAF", "XOF", "UGX"};
-
-    for (size_t i = 0; i < ARRAY_COUNT(whole); i++)
-        if (strcmp(currency, whole[i]) == 0)
-            return 1;
-    return 100;
-}
 
 /* --- the filter --- */
 
@@ -49,6 +40,11 @@ static int refuse_filter(struct err *err, const char *what)
         what);
 }
 
+static bool is_money(const char *id)
+{
+    return strcmp(id, "price") == 0 || strcmp(id, "salary") == 0;
+}
+
 /* Numbers of a price are typed in whole units and asked for in the smallest. */
 static int put_end(const struct plain_offers *plain, const char *id, const char *typed, char **end,
                    struct err *err)
@@ -59,21 +55,22 @@ static int put_end(const struct plain_offers *plain, const char *id, const char 
     if (!*typed)
         return 0;
     *end = (char *)typed;
-    if (strcmp(id, "price") != 0)
+    if (!is_money(id))
         return 0;
     value = strtod(typed, &rest);
     if (*rest || !isfinite(value) || fabs(value) > 1e15)
-        return err_set(err, ERR_INVALID, "filter: price: \"%.40s\" is no number", typed);
-    *end = arena_printf(plain->arena, "%.0f", value * minor_units(plain->currency));
+        return err_set(err, ERR_INVALID, "filter: %s: \"%.40s\" is no number", id, typed);
+    *end = arena_printf(plain->arena, "%.0f", value * currency_minor_units(plain->currency));
     return 0;
 }
 
 static bool is_standard(const char *field)
 {
-    static const char *const names[] = {"price", "condition", "photo", "date", "distance"};
+    size_t count;
+    const struct search_filter *standard = standard_filters(&count);
 
-    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
-        if (strcmp(field, names[i]) == 0)
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(field, standard[i].id) == 0)
             return true;
     return strncmp(field, "a.", 2) == 0;
 }
@@ -118,7 +115,7 @@ static int take_open_range(struct plain_offers *plain, const Torg__V1__Filter *f
     char *end = NULL;
     int rc;
 
-    if (!range || strcmp(range->field, "price") != 0)
+    if (!range || !is_money(range->field))
         return refuse_filter(err, "< and > of anything but a price");
     rc = choice_of(plain, range->field, &choice, err);
     rc = rc ? rc : put_end(plain, choice->id, *range->min ? range->min : range->max, &end, err);
@@ -292,12 +289,25 @@ static void put_text(struct buf *out, const char *name, const char *text)
 
 static void put_price(struct buf *out, const char *name, int64_t amount, const char *currency)
 {
-    int units = minor_units(currency);
+    int units = currency_minor_units(currency);
 
     buf_printf(out, "%s\"%s\":%s%" PRId64, name[0] == '{' ? "" : ",", name,
                amount < 0 && amount > -units ? "-" : "", amount / units);
     if (amount % units)
         buf_printf(out, ".%02d", (int)llabs(amount % units));
+}
+
+static void put_salary(struct buf *out, const Torg__V1__Salary *salary)
+{
+    const ProtobufCEnumValue *period = protobuf_c_enum_descriptor_get_value(
+        &torg__v1__salary__period__descriptor, (int)salary->period);
+
+    if (salary->min)
+        put_price(out, "salary_min", salary->min, salary->currency);
+    if (salary->max)
+        put_price(out, "salary_max", salary->max, salary->currency);
+    put_text(out, "salary_currency", salary->currency);
+    put_text(out, "salary_period", period ? period->name : "");
 }
 
 static void put_offer(struct buf *out, const Torg__V1__FoundOffer *offer)
@@ -309,6 +319,8 @@ static void put_offer(struct buf *out, const Torg__V1__FoundOffer *offer)
         put_price(out, "price", offer->price->amount, offer->price->currency);
         put_text(out, "currency", offer->price->currency);
     }
+    if (offer->salary)
+        put_salary(out, offer->salary);
     put_text(out, "category", offer->category);
     put_text(out, "place", offer->place);
     put_text(out, "seller", offer->seller);
@@ -342,7 +354,7 @@ static void put_limit(struct buf *out, const char *name, const Torg__V1__SearchF
 {
     double number;
 
-    if (strcmp(filter->id, "price") == 0 && json_double(bytes_of(value), &number)) {
+    if (is_money(filter->id) && json_double(bytes_of(value), &number)) {
         put_price(out, name, (int64_t)number, filter->unit);
         return;
     }
@@ -434,7 +446,7 @@ static const struct rest_method methods[] = {
     {.verb = "GET",
      .path = "/v1/offers/search",
      .run = search_plain,
-     .flags = RPC_PUBLIC,
+     .flags = RPC_PUBLIC | RPC_COMPUTE,
      .about = "Searches offers: ?q=, category, filter, sort, near, limit, facets."},
 };
 

@@ -137,6 +137,8 @@ int search_similar(const struct search *search, const Torg__V1__SimilarRequest *
         return err_set(err, ERR_INVALID, "limit: %u, at most %d are allowed", request->limit,
                        SIMILAR_COUNT_MAX);
     rc = search->fetch(search->fetch_arg, request->id, arena, &offer, err);
+    if (rc == ERR_INVALID)
+        err_wrap(err, "id");
     if (rc)
         return rc;
     comparing.offer = offer;

@@ -26,9 +26,10 @@ typedef int spelling_count_fn(void *arg, const char *text, uint64_t *count, stru
 typedef int spelling_complete_fn(void *arg, const char *word, bool is_near, const char **whole,
                                  struct err *err);
 
-/* Words of a line that finds nothing are completed where they begin others and find nothing
- * themselves ("ноут": ноутбук), then misspelt ones are put right; at last by what titles have that
- * is near. A correction is of at most SEARCH_TEXT_SIZE_MAX bytes: it is sent with the next page. */
+/* Two words of a line that finds nothing are made one where titles have that ("kwik set": Kwikset);
+ * words are completed where they begin others and find nothing themselves ("ноут": ноутбук), then
+ * misspelt ones are put right; at last by what titles have that is near. A correction is of at most
+ * SEARCH_TEXT_SIZE_MAX bytes: it is sent with the next page. */
 int spelling_correct(struct speller *speller, const char *line, spelling_count_fn *count,
                      spelling_complete_fn *complete, void *arg, struct arena *arena,
                      struct correction *correction, struct err *err);

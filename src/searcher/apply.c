@@ -341,16 +341,70 @@ static int apply_put(struct applier *applier, const Torg__V1__IndexDocument *mes
     return rc;
 }
 
+/* Whether the number has another owner than that, as far as the shard can tell. */
+static bool is_foreign(struct applier *applier, docid id, const char *pk)
+{
+    const struct stored_value *stored;
+
+    if (!look_up(applier, id))
+        return false;
+    stored = find_stored(applier, FIELD_PK);
+    return stored && !bytes_equal_text(stored->text, pk);
+}
+
+/* Side fields are columns alone: nothing of the document is read but its key. */
+static int apply_fields_of(struct applier *applier, const Torg__V1__IndexFields__Document *message,
+                           struct arena *arena, struct err *err)
+{
+    uint32_t count = 0;
+    int rc = 0;
+
+    if (message->n_values > SCHEMA_FIELD_COUNT_MAX - HIDDEN_COUNT)
+        return err_set(err, ERR_LIMIT, "the change has %zu values", message->n_values);
+    for (size_t i = 0; i < message->n_values && !rc; i++) {
+        struct shard_value *value = &applier->changes[count++];
+
+        rc = read_value(applier, message->values[i], value, arena, err);
+        if (message->values[i]->is_none)
+            value->kind = VALUE_NONE;
+    }
+    if (rc)
+        return rc;
+    if (is_foreign(applier, message->doc_id, message->pk))
+        rc = ERR_NOT_FOUND;
+    else
+        rc = shard_change(applier->shard, message->doc_id, applier->changes, count, err);
+    applier->counts.field_count += rc == 0;
+    applier->counts.foreign_count += rc == ERR_NOT_FOUND;
+    return rc == ERR_NOT_FOUND ? 0 : rc; /* its put, if one comes, brings them along */
+}
+
+/* Each for itself: one that is wrong is told, and keeps out no other. */
+static int apply_fields(struct applier *applier, const Torg__V1__IndexFields *message,
+                        struct arena *arena, const char **pk, struct err *err)
+{
+    struct err one;
+    int first = 0;
+
+    for (size_t i = 0; i < message->n_documents; i++) {
+        int rc = apply_fields_of(applier, message->documents[i], arena, &one);
+
+        if (rc && !applier_is_final(rc))
+            return err_set(err, rc, "%s", one.text);
+        if (rc && !first) {
+            first = err_set(err, rc, "%s", one.text);
+            if (pk)
+                *pk = message->documents[i]->pk;
+        }
+    }
+    return first;
+}
+
 static void apply_remove(struct applier *applier, const Torg__V1__IndexRemoval *message)
 {
-    const struct stored_value *pk;
-
-    if (look_up(applier, message->doc_id)) {
-        pk = find_stored(applier, FIELD_PK);
-        if (pk && !bytes_equal_text(pk->text, message->pk)) {
-            applier->counts.foreign_count++;
-            return;
-        }
+    if (is_foreign(applier, message->doc_id, message->pk)) {
+        applier->counts.foreign_count++;
+        return;
     }
     applier->counts.remove_count += shard_remove(applier->shard, message->doc_id);
 }
@@ -439,6 +493,8 @@ int applier_apply(struct applier *applier, struct bytes bytes, struct arena *are
         applier->last_id = message->remove->doc_id;
         apply_remove(applier, message->remove);
         return 0;
+    case TORG__V1__INDEX_MESSAGE__KIND_FIELDS:
+        return apply_fields(applier, message->fields, arena, pk, err);
     case TORG__V1__INDEX_MESSAGE__KIND_PROGRESS:
         apply_progress(applier, message->progress);
         return 0;

@@ -7,6 +7,7 @@
  *        ├ put ──> texts as they were? ── yes ──> shard_change: columns only, no text is indexed
  *        │                              └ no ───> shard_put
  *        ├ remove ──> shard_remove
+ *        ├ fields ──> shard_change of those documents that are there, and theirs
  *        ├ pour ──> of a shard that lacks what came before: BEGIN is where it starts, END makes it
  *        │          whole
  *        └ progress ──> how far the lanes are, shown with the batch
@@ -27,9 +28,11 @@ struct apply_counts {
     uint64_t put_count;     /* texts were indexed */
     uint64_t change_count;  /* columns and stored fields alone */
     uint64_t remove_count;  /* documents that were there */
+    uint64_t field_count;   /* documents whose side fields were changed */
     uint64_t stale_count;   /* left alone: the sender had been replaced */
     uint64_t skipped_count; /* left alone: before the pour that an empty shard begins with */
-    uint64_t foreign_count; /* left alone: removals of a number that has another owner by now */
+    uint64_t foreign_count; /* left alone: removals, or side fields, of a number that has another
+                               owner by now, or none */
 };
 
 struct applier;

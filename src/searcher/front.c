@@ -31,6 +31,7 @@ struct searching {
     int64_t deadline_us;
     struct arena *arena;
     int64_t now;
+    struct reading reading;           /* of the query, for the shards that are here */
     struct gather_ask *asks;          /* by shard */
     Torg__V1__LaneFreshness ***waits; /* by shard */
     size_t *wait_counts;
@@ -130,8 +131,11 @@ static int read_stage(struct searching *searching, uint32_t i, struct err *err)
 /* All cursors are of one epoch, which is then the one that is asked. */
 static int choose_epoch(struct searching *searching, int64_t epoch, struct err *err)
 {
+    int64_t named = epoch;
+
     for (size_t i = 0; i < searching->query->n_stages; i++) {
         const struct page_cursor *mark = searching->stages[i].mark;
+        const struct index_epoch *there;
 
         if (!mark)
             continue;
@@ -141,9 +145,11 @@ static int choose_epoch(struct searching *searching, int64_t epoch, struct err *
                            "it",
                            i, (intmax_t)mark->epoch, (intmax_t)epoch);
         epoch = mark->epoch;
-        if (!client_find_epoch(searching->client, epoch))
+        there = client_find_epoch(searching->client, epoch);
+        /* One that is built is asked by those alone who name it: a cursor is anybody's. */
+        if (!there || (!named && there->state == TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING))
             return err_set(err, ERR_INVALID,
-                           "stages[%zu].cursor: is of epoch %jd, which is not kept any more; begin "
+                           "stages[%zu].cursor: is of epoch %jd, which is not served; begin "
                            "without it",
                            i, (intmax_t)epoch);
     }
@@ -231,6 +237,25 @@ static bool is_worth_waiting(const struct searching *searching, struct replica *
     return state->is_ready;
 }
 
+static int wait_until(const struct searching *searching, int64_t until_us, struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; i < searching->client->shard_count && rc != ERR_LIMIT; i++) {
+        struct replica *replica = searching->epoch->shards[i];
+
+        if (!searching->wait_counts[i] || !is_worth_waiting(searching, replica))
+            continue;
+        for (size_t k = 0; k < searching->wait_counts[i] && rc != ERR_LIMIT; k++) {
+            const Torg__V1__LaneFreshness *lane = searching->waits[i][k];
+            int one = replica_wait(replica, (unsigned)lane->lane, lane->idx, until_us, err);
+
+            rc = one ? one : rc;
+        }
+    }
+    return rc;
+}
+
 /* Waits for shards of this process one after the other, in the caller's thread: the pool that asks
  * shards is for those that can answer. With others to ask it is not waited for longer than a slow
  * one is; who has not come by then is asked nevertheless, and tells it. */
@@ -241,19 +266,7 @@ static int wait_here(const struct searching *searching, struct err *err)
 
     if (searching->front->gatherer.peers)
         until_us = now_us + (until_us - now_us) / GATHER_HEDGE_SHARE;
-    for (uint32_t i = 0; i < searching->client->shard_count; i++) {
-        struct replica *replica = searching->epoch->shards[i];
-
-        if (!searching->wait_counts[i] || !is_worth_waiting(searching, replica))
-            continue;
-        for (size_t k = 0; k < searching->wait_counts[i]; k++) {
-            const Torg__V1__LaneFreshness *lane = searching->waits[i][k];
-
-            if (replica_wait(replica, (unsigned)lane->lane, lane->idx, until_us, err) == ERR_LIMIT)
-                return ERR_LIMIT;
-        }
-    }
-    return 0;
+    return wait_until(searching, until_us, err) == ERR_LIMIT ? ERR_LIMIT : 0;
 }
 
 /* ---- asking ---- */
@@ -292,6 +305,17 @@ static bool needs_words(const struct searching *searching, size_t i)
            has_scores(stage) && (has_cursor(stage) || searching->client->shard_count > 1);
 }
 
+/* Hits before the page, which the only shard need not read and tell. */
+static uint32_t skipped(const struct searching *searching, size_t i)
+{
+    const Torg__V1__QueryStage *stage = searching->query->stages[i];
+    const struct stage_state *state = &searching->stages[i];
+
+    if (searching->client->shard_count > 1 || has_cap(stage) || stage->rerank || !state->limit)
+        return 0;
+    return state->offset;
+}
+
 static void make_request(struct searching *searching, uint32_t shard, bool with_stages)
 {
     Torg__V1__ShardRequest *request = MESSAGE_NEW(shard_request, searching->arena);
@@ -314,6 +338,7 @@ static void make_request(struct searching *searching, uint32_t shard, bool with_
 
         torg__v1__stage_part__init(&parts[i]);
         parts[i].limit = state->asked;
+        parts[i].skip = skipped(searching, i);
         parts[i].words = (Torg__V1__WordCounts *)state->words;
         parts[i].tell_words = needs_words(searching, i);
         parts[i].now = state->mark ? state->mark->now : 0;
@@ -322,6 +347,7 @@ static void make_request(struct searching *searching, uint32_t shard, bool with_
         request->stages[request->n_stages++] = &parts[i];
     }
     searching->asks[shard].request = request;
+    searching->asks[shard].reading = &searching->reading;
 }
 
 /* A request that is at fault is so for all shards: one that alone does not know a field has not
@@ -551,9 +577,12 @@ static int merge_all(struct searching *searching, Torg__V1__QueryAnswer *answer,
         if (searching->asks[i].request)
             parts[count++] = (struct merge_part){i, searching->asks[i].answer};
     for (uint32_t i = 0; i < answer->n_stages; i++) {
-        const struct merge_page page = page_of(searching, i);
+        struct merge_page page = page_of(searching, i);
         struct stage_state *state = &searching->stages[i];
+        uint32_t before = count == 1 ? parts[0].answer->stages[i]->skipped : 0;
         struct merge_end end;
+
+        page.skip = before < page.skip ? page.skip - before : 0; /* by the shard, if it can */
 
         answer->stages[i] = merge_stage(searching->query->stages[i], i, parts, count, &page,
                                         searching->arena, &end);
@@ -591,24 +620,40 @@ static void tell_missing(const struct searching *searching, Torg__V1__SearchResp
     response->is_partial = response->n_missing_shards > 0;
 }
 
-static int search(struct searching *searching, Torg__V1__SearchResponse *response, struct err *err)
+/* Words counted if they have to be, then pages until there are enough hits. The threads that ask
+ * several shards read the query in an arena of its own. */
+static int ask_and_merge(struct searching *searching, Torg__V1__QueryAnswer *answer,
+                         struct err *err)
 {
-    Torg__V1__QueryAnswer *answer = MESSAGE_NEW(query_answer, searching->arena);
-    int64_t began_us = clock_mono_us(searching->front->clock);
-    uint32_t count = searching->client->shard_count;
-    struct bytes seen;
+    struct arena *arena = searching->client->shard_count > 1 ? arena_new() : NULL;
     bool again = true;
     int rc = 0;
 
-    searching->asks = arena_array(searching->arena, count, sizeof(*searching->asks));
-    for (uint32_t i = 0; i < count; i++)
-        make_request(searching, i, true);
+    reading_init(&searching->reading, searching->query, searching->now,
+                 arena ? arena : searching->arena);
     if (counts_first(searching))
         rc = count_words(searching, err);
     while (!rc && again) {
         rc = ask_shards(searching, err);
         rc = rc ? rc : merge_all(searching, answer, &again, err);
     }
+    reading_release(&searching->reading);
+    arena_adopt(searching->arena, arena);
+    return rc;
+}
+
+static int search(struct searching *searching, Torg__V1__SearchResponse *response, struct err *err)
+{
+    Torg__V1__QueryAnswer *answer = MESSAGE_NEW(query_answer, searching->arena);
+    int64_t began_us = clock_mono_us(searching->front->clock);
+    uint32_t count = searching->client->shard_count;
+    struct bytes seen;
+    int rc;
+
+    searching->asks = arena_array(searching->arena, count, sizeof(*searching->asks));
+    for (uint32_t i = 0; i < count; i++)
+        make_request(searching, i, true);
+    rc = ask_and_merge(searching, answer, err);
     if (rc)
         return rc;
     tell_missing(searching, response);
@@ -657,6 +702,25 @@ int front_search(const struct front *front, const char *client,
     rc = rc ? rc : search(&searching, response, err);
     if (!rc && front->queries)
         query_log_add(front->queries, client, request);
+    view_release(view);
+    return rc;
+}
+
+int front_look(const struct front *front, const char *client, char *const *tokens, size_t count,
+               int64_t epoch, struct arena *arena, struct err *err)
+{
+    const struct index_view *view = follower_view(front->follower);
+    struct searching searching = {.front = front, .arena = arena};
+    int rc;
+
+    assert(front->follower && front->clock);
+    searching.client = view_find(view, client);
+    if (!searching.client)
+        rc = err_set(err, ERR_TIMEOUT, "client %s has no index yet", client);
+    else
+        rc = front_find_epoch(searching.client, epoch, &searching.epoch, err);
+    rc = rc ? rc : read_tokens(&searching, tokens, count, err);
+    rc = rc ? rc : wait_until(&searching, 0, err);
     view_release(view);
     return rc;
 }

@@ -30,6 +30,12 @@ int front_search(const struct front *front, const char *client,
                  const Torg__V1__SearchRequest *request, int64_t deadline_us, struct arena *arena,
                  Torg__V1__SearchResponse *response, struct err *err);
 
+/* Whether writes of these tokens are searchable in the shards of this process, which are looked at
+ * and not waited for; shards that it does not have are not asked. ERR_TIMEOUT: one is not; other
+ * errors are front_search's. epoch 0: the one that serves. */
+int front_look(const struct front *front, const char *client, char *const *tokens, size_t count,
+               int64_t epoch, struct arena *arena, struct err *err);
+
 /* Clients' serving epochs by what this process has of their shards; those of others' do not count.
  */
 struct front_state {

@@ -32,14 +32,13 @@ struct attempt {
 };
 
 struct gather_slot {
-    /* This process. */
-    struct replica *replica;
+    struct replica *replica;               /* of this process */
     const Torg__V1__ShardRequest *request; /* of the caller, who waits for it */
+    struct reading *reading;               /* likewise */
     struct arena *arena;                   /* of the answer, until the caller takes it over */
     ProtobufCMessage *message;
     /* Others; owned by the round. */
     struct buf packed; /* the request */
-    struct buf answer; /* packed */
     struct peer *peers[SEARCHER_PEER_COUNT_MAX];
     uint32_t peer_count, peer_next;
     uint32_t running, local_running;
@@ -74,7 +73,6 @@ static struct round *round_new(const struct gatherer *gatherer, enum gather_kind
     round->count = count;
     for (uint32_t i = 0; i < count; i++) {
         buf_init(&round->slots[i].packed, REQUEST_SIZE_MAX);
-        buf_init(&round->slots[i].answer, SEARCHER_ANSWER_SIZE_MAX);
     }
     pthread_mutex_init(&round->lock, NULL);
     condition_init(&round->changed, clock_or_system(gatherer->clock));
@@ -95,7 +93,6 @@ static void round_release(struct round *round)
         return;
     for (uint32_t i = 0; i < round->count; i++) {
         buf_release(&round->slots[i].packed);
-        buf_release(&round->slots[i].answer);
         arena_free(round->slots[i].arena);
     }
     condition_release(&round->changed);
@@ -122,29 +119,51 @@ static int ask_here(const struct round *round, struct gather_slot *slot, struct 
     int rc;
 
     if (round->kind == GATHER_WORDS) {
-        rc =
-            local_count_words(slot->replica, slot->request, round->deadline_us, arena, &words, err);
+        rc = local_count_words(slot->replica, slot->request, slot->reading, round->deadline_us,
+                               arena, &words, err);
         *message = (ProtobufCMessage *)words;
     } else {
-        rc = local_search(slot->replica, slot->request, round->deadline_us, arena, &answer, err);
+        rc = local_search(slot->replica, slot->request, slot->reading, round->deadline_us, arena,
+                          &answer, err);
         *message = (ProtobufCMessage *)answer;
     }
     return rc;
 }
 
-static int ask_peer(const struct round *round, const struct attempt *attempt, struct buf *answer,
-                    struct err *err)
+/* What cannot be read is the peer's fault, not the request's: another one may do better. */
+static int read_answer(const struct round *round, const struct peer *peer, struct bytes packed,
+                       struct arena *arena, ProtobufCMessage **message, struct err *err)
+{
+    const ProtobufCMessageDescriptor *type = round->kind == GATHER_WORDS
+                                                 ? &torg__v1__shard_words__descriptor
+                                                 : &torg__v1__shard_answer__descriptor;
+    struct err why = {0};
+
+    if (!message_decode(packed, type, arena, message, &why))
+        return 0;
+    return err_set(err, ERR_UNAVAILABLE, "searcher %s gave an answer that cannot be read: %s",
+                   peer_url(peer), why.text);
+}
+
+static int ask_peer(const struct round *round, const struct attempt *attempt, struct arena *arena,
+                    ProtobufCMessage **message, struct err *err)
 {
     int64_t left_ms = (round->deadline_us - clock_mono_us(round->changed.clock)) / MS_US;
+    struct buf answer = BUF_INIT(SEARCHER_ANSWER_SIZE_MAX);
+    int rc;
 
     if (left_ms < 1)
         return err_set(err, ERR_TIMEOUT, "no time is left to ask another searcher");
-    return peer_call(attempt->peer, round->kind == GATHER_WORDS ? "CountWords" : "SearchShard",
-                     buf_bytes(&attempt->slot->packed), left_ms, answer, err);
+    rc = peer_call(attempt->peer, round->kind == GATHER_WORDS ? "CountWords" : "SearchShard",
+                   buf_bytes(&attempt->slot->packed), left_ms, &answer, err);
+    if (!rc)
+        rc = read_answer(round, attempt->peer, buf_bytes(&answer), arena, message, err);
+    buf_release(&answer);
+    return rc;
 }
 
 /* What an attempt found is the slot's, unless another was faster. */
-static void finish_attempt(struct attempt *attempt, int rc, struct buf *answer, struct arena *arena,
+static void finish_attempt(struct attempt *attempt, int rc, struct arena *arena,
                            ProtobufCMessage *message, const struct err *err)
 {
     struct round *round = attempt->round;
@@ -162,12 +181,6 @@ static void finish_attempt(struct attempt *attempt, int rc, struct buf *answer, 
         slot->message = message;
         slot->arena = arena;
         arena = NULL;
-        if (attempt->peer) {
-            struct buf empty = slot->answer;
-
-            slot->answer = *answer;
-            *answer = empty;
-        }
     } else if (!slot->is_done) {
         slot->err = *err;
         slot->is_done = !is_worth_another(rc);
@@ -175,7 +188,6 @@ static void finish_attempt(struct attempt *attempt, int rc, struct buf *answer, 
     condition_broadcast(&round->changed);
     round_release(round);
     arena_free(arena);
-    buf_release(answer);
     object_end(attempt, ATTEMPT_MAGIC);
     free(attempt);
 }
@@ -183,20 +195,17 @@ static void finish_attempt(struct attempt *attempt, int rc, struct buf *answer, 
 static void run_attempt(struct job *job)
 {
     struct attempt *attempt = container_of(job, struct attempt, job);
-    struct buf answer = BUF_INIT(SEARCHER_ANSWER_SIZE_MAX);
-    struct arena *arena = NULL;
+    struct arena *arena = arena_new();
     ProtobufCMessage *message = NULL;
     struct err err = {0};
     int rc;
 
     object_check(attempt, ATTEMPT_MAGIC);
-    if (attempt->peer) {
-        rc = ask_peer(attempt->round, attempt, &answer, &err);
-    } else {
-        arena = arena_new();
+    if (attempt->peer)
+        rc = ask_peer(attempt->round, attempt, arena, &message, &err);
+    else
         rc = ask_here(attempt->round, attempt->slot, arena, &message, &err);
-    }
-    finish_attempt(attempt, rc, &answer, arena, message, &err);
+    finish_attempt(attempt, rc, arena, message, &err);
 }
 
 /* Under the lock. False: there is nobody (more) to ask. */
@@ -319,25 +328,14 @@ static void put_answer(enum gather_kind kind, ProtobufCMessage *message, struct 
         ask->answer = (const Torg__V1__ShardAnswer *)message;
 }
 
-/* The answer as a message of the caller's arena: one of this process is handed over with the memory
- * that it was made in. */
-static int take_answer(const struct round *round, struct gather_slot *slot, struct gather_ask *ask,
-                       struct arena *arena, struct err *err)
+/* It is handed over with the memory that it was made in. */
+static void take_answer(const struct round *round, struct gather_slot *slot, struct gather_ask *ask,
+                        struct arena *arena)
 {
-    const ProtobufCMessageDescriptor *type = round->kind == GATHER_WORDS
-                                                 ? &torg__v1__shard_words__descriptor
-                                                 : &torg__v1__shard_answer__descriptor;
-    ProtobufCMessage *message = slot->message;
-    int rc = 0;
-
-    if (message) {
-        arena_adopt(arena, slot->arena);
-        slot->arena = NULL;
-    } else {
-        rc = message_decode(buf_bytes(&slot->answer), type, arena, &message, err);
-    }
-    put_answer(round->kind, message, ask);
-    return rc;
+    assert(slot->message && slot->arena);
+    arena_adopt(arena, slot->arena);
+    slot->arena = NULL;
+    put_answer(round->kind, slot->message, ask);
 }
 
 /* One shard, and it is here: no thread, no copy. */
@@ -346,7 +344,8 @@ static bool ask_alone(enum gather_kind kind, const struct index_epoch *epoch,
                       int64_t deadline_us, struct arena *arena)
 {
     const struct round round = {.kind = kind, .deadline_us = deadline_us};
-    struct gather_slot slot = {.replica = epoch->shards[0], .request = asks[0].request};
+    struct gather_slot slot = {
+        .replica = epoch->shards[0], .request = asks[0].request, .reading = asks[0].reading};
     ProtobufCMessage *message = NULL;
     int rc;
 
@@ -369,6 +368,7 @@ static void begin_slot(const struct gatherer *gatherer, const struct index_epoch
     struct replica_state *state = mem_alloc(sizeof(*state));
 
     slot->request = ask->request;
+    slot->reading = ask->reading;
     if (replica) {
         replica_state(replica, state);
         if (state->is_ready || !gatherer->peers)
@@ -423,7 +423,7 @@ void gather(const struct gatherer *gatherer, enum gather_kind kind, const struct
         if (!asks[i].request)
             continue;
         if (slot->is_done && !slot->err.code) {
-            asks[i].err.code = take_answer(round, slot, &asks[i], arena, &asks[i].err);
+            take_answer(round, slot, &asks[i], arena);
         } else if (slot->err.code) {
             asks[i].err = slot->err;
         } else {

@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/workers.h"
+#include "query/reading.h"
 #include "searcher/follower.h"
 #include "searcher/peers.h"
 #include "torg/v1/searcher.pb-c.h"
@@ -26,6 +27,7 @@ enum { GATHER_HEDGE_SHARE = 4 };
 /* Of one shard. */
 struct gather_ask {
     Torg__V1__ShardRequest *request; /* NULL: it is not asked */
+    struct reading *reading;         /* of its query, for shards of this process: one for all */
     /* Answered: */
     const Torg__V1__ShardWords *words;   /* GATHER_WORDS */
     const Torg__V1__ShardAnswer *answer; /* GATHER_SEARCH */

@@ -56,14 +56,12 @@ static int query_fault(int rc, struct err *err)
     return ERR_INVALID;
 }
 
-static int read_query(const struct visit *visit, const Torg__V1__ShardRequest *request,
-                      struct arena *arena, struct query_request *query, struct err *err)
+static int read_query(const struct visit *visit, struct reading *reading,
+                      struct query_request *query, struct err *err)
 {
-    if (!request->query)
+    if (!reading->message)
         return err_set(err, ERR_INVALID, "query: is missing");
-    return query_fault(
-        request_read(request->query, shard_schema(visit->shard), request->now, arena, query, err),
-        err);
+    return query_fault(reading_take(reading, visit->engine, query, err), err);
 }
 
 /* Facets give all values: those of other shards may make any of them the first. */
@@ -96,6 +94,9 @@ static int make_parts(const Torg__V1__ShardRequest *request, struct arena *arena
         if (message->limit > QUERY_HIT_COUNT_MAX + 1)
             return err_set(err, ERR_INVALID, "stages[%u].limit: %u, at most %d", i, message->limit,
                            QUERY_HIT_COUNT_MAX + 1);
+        if (message->skip > message->limit)
+            return err_set(err, ERR_INVALID, "stages[%u].skip: %u, of %u hits", i, message->skip,
+                           message->limit);
         if (message->after && message->after->n_keys > SORT_COUNT_MAX)
             return err_set(err, ERR_INVALID, "stages[%u].after.keys: at most %d", i,
                            SORT_COUNT_MAX);
@@ -109,8 +110,8 @@ static int make_parts(const Torg__V1__ShardRequest *request, struct arena *arena
         stages[i].part = part;
         if (message->now)
             stages[i].now = message->now;
-        stages[i].offset = 0;
-        stages[i].limit = message->limit;
+        stages[i].offset = message->skip;
+        stages[i].limit = message->limit - message->skip;
         stages[i].cursor = BYTES_EMPTY;
         stages[i].facets = whole_facets(&stages[i], arena);
     }
@@ -121,28 +122,24 @@ static int make_parts(const Torg__V1__ShardRequest *request, struct arena *arena
 /* ---- what is answered ---- */
 
 int local_count_words(struct replica *replica, const Torg__V1__ShardRequest *request,
-                      int64_t deadline_us, struct arena *arena, Torg__V1__ShardWords **out,
-                      struct err *err)
+                      struct reading *reading, int64_t deadline_us, struct arena *arena,
+                      Torg__V1__ShardWords **out, struct err *err)
 {
     Torg__V1__ShardWords *message = MESSAGE_NEW(shard_words, arena);
+    struct query_words *words = NULL;
     struct query_request query;
     struct visit *visit = NULL;
     int rc = visit_for(replica, request, deadline_us, &visit, err);
 
-    rc = rc ? rc : read_query(visit, request, arena, &query, err);
+    rc = rc ? rc : read_query(visit, reading, &query, err);
     if (!rc) {
         message->n_stages = query.plan.stage_count;
         message->stages = arena_array(arena, message->n_stages, sizeof(message->stages[0]));
+        words = arena_array(arena, message->n_stages, sizeof(*words));
+        rc = query_fault(query_count_words(visit->engine, &query.plan, arena, words, err), err);
     }
-    for (uint32_t i = 0; !rc && i < query.plan.stage_count; i++) {
-        struct query_words words = {0};
-
-        rc = query_fault(
-            query_count_words(visit->engine, &query.plan.stages[i], arena, &words, err), err);
-        if (rc == ERR_INVALID)
-            err_wrap(err, "stages[%u]", i);
-        message->stages[i] = part_tell_words(&words, arena);
-    }
+    for (size_t i = 0; !rc && i < message->n_stages; i++)
+        message->stages[i] = part_tell_words(&words[i], arena);
     visit_end(visit);
     *out = message;
     return rc;
@@ -182,8 +179,9 @@ static Torg__V1__StagePlaces *tell_stage(const struct query_answer *answer, stru
 
 /* Fields that this shard does not know (Query.unknown_is_empty) have facets without values, so that
  * the answers of all shards have the same form. */
-static void pad_facets(const Torg__V1__QueryStage *query, struct arena *arena,
-                       Torg__V1__StageAnswer *answer, Torg__V1__StagePlaces *places)
+static void pad_facets(const Torg__V1__QueryStage *query, const struct schema *schema,
+                       struct arena *arena, Torg__V1__StageAnswer *answer,
+                       Torg__V1__StagePlaces *places)
 {
     Torg__V1__FacetAnswer **facets = arena_array(arena, query->n_facets + 1, sizeof(facets[0]));
     Torg__V1__FacetBounds **bounds = arena_array(arena, query->n_facets + 1, sizeof(bounds[0]));
@@ -193,7 +191,9 @@ static void pad_facets(const Torg__V1__QueryStage *query, struct arena *arena,
         const Torg__V1__Facet *asked = query->facets[i];
         char *name = *asked->name ? asked->name : asked->field;
 
-        if (taken < answer->n_facets && strcmp(answer->facets[taken]->name, name) == 0) {
+        /* By its field: two may have one name. */
+        if (taken < answer->n_facets && schema_find(schema, bytes_of(asked->field)) &&
+            strcmp(answer->facets[taken]->name, name) == 0) {
             facets[i] = answer->facets[taken];
             bounds[i] = places->facets[taken++];
             continue;
@@ -218,8 +218,8 @@ static void name_shard(Torg__V1__QueryAnswer *answer, uint32_t shard)
 }
 
 int local_search(struct replica *replica, const Torg__V1__ShardRequest *request,
-                 int64_t deadline_us, struct arena *arena, Torg__V1__ShardAnswer **out,
-                 struct err *err)
+                 struct reading *reading, int64_t deadline_us, struct arena *arena,
+                 Torg__V1__ShardAnswer **out, struct err *err)
 {
     Torg__V1__ShardAnswer *message = MESSAGE_NEW(shard_answer, arena);
     struct query_result result = {0};
@@ -227,24 +227,27 @@ int local_search(struct replica *replica, const Torg__V1__ShardRequest *request,
     struct visit *visit = NULL;
     int rc = visit_for(replica, request, deadline_us, &visit, err);
 
-    rc = rc ? rc : read_query(visit, request, arena, &query, err);
+    rc = rc ? rc : read_query(visit, reading, &query, err);
     rc = rc ? rc : make_parts(request, arena, &query, err);
     rc = rc ? rc
             : query_fault(response_run(visit->engine, &query, deadline_us, arena, &result,
                                        &message->answer, err),
                           err);
-    visit_end(visit);
-    if (rc)
+    if (rc) {
+        visit_end(visit);
         return rc;
+    }
     name_shard(message->answer, replica_shard(replica));
     message->stages = arena_array(arena, result.answer_count + 1, sizeof(message->stages[0]));
     message->n_stages = result.answer_count;
     for (uint32_t i = 0; i < result.answer_count; i++) {
         message->stages[i] = tell_stage(&result.answers[i], arena);
+        message->stages[i]->skipped = request->stages[i]->skip;
         if (request->query->unknown_is_empty)
-            pad_facets(request->query->stages[i], arena, message->answer->stages[i],
-                       message->stages[i]);
+            pad_facets(request->query->stages[i], shard_schema(visit->shard), arena,
+                       message->answer->stages[i], message->stages[i]);
     }
+    visit_end(visit);
     *out = message;
     return 0;
 }

@@ -6,16 +6,17 @@
 #ifndef TORG_SEARCHER_LOCAL_H
 #define TORG_SEARCHER_LOCAL_H
 
+#include "query/reading.h"
 #include "searcher/replica.h"
 #include "torg/v1/searcher.pb-c.h"
 
-/* Memory is the arena's; the answers borrow from the request. Both wait for request->wait until the
- * deadline (monotonic). */
+/* Memory is the arena's; the answers borrow from the request and the reading, which is of
+ * request->query. Both wait for request->wait until the deadline (monotonic). */
 int local_count_words(struct replica *replica, const Torg__V1__ShardRequest *request,
-                      int64_t deadline_us, struct arena *arena, Torg__V1__ShardWords **words,
-                      struct err *err);
+                      struct reading *reading, int64_t deadline_us, struct arena *arena,
+                      Torg__V1__ShardWords **words, struct err *err);
 int local_search(struct replica *replica, const Torg__V1__ShardRequest *request,
-                 int64_t deadline_us, struct arena *arena, Torg__V1__ShardAnswer **answer,
-                 struct err *err);
+                 struct reading *reading, int64_t deadline_us, struct arena *arena,
+                 Torg__V1__ShardAnswer **answer, struct err *err);
 
 #endif

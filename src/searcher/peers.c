@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,17 +14,13 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "base/task.h"
-#include "codec/json.h"
 #include "codec/message.h"
 #include "coord/bounds.h"
-#include "net/client/http_client.h"
-#include "net/status.h"
 #include "searcher/announce.h"
 #include "searcher/bounds.h"
-#include "torg/v1/error.pb-c.h"
 #include "torg/v1/index_message.pb-c.h"
 
-enum { HTTP_OK = 200, FRESHNESS_SIZE_MAX = 4 << 20, WATCH_MS = 500 };
+enum { FRESHNESS_SIZE_MAX = 4 << 20, WATCH_MS = 500 };
 
 struct peer {
     struct peers *peers;       /* borrowed */
@@ -43,8 +38,7 @@ enum { PEERS_MAGIC = OBJECT_MAGIC('p', 'e', 'e', 'r') };
 
 struct peers {
     uint32_t magic;
-    struct http_client *client;
-    char *authorization; /* owned; NULL: none */
+    struct peer_caller caller; /* owned */
     struct peer *list[SEARCHER_PEER_COUNT_MAX];
     atomic_uint count; /* grows alone */
     atomic_uint turn;
@@ -61,52 +55,12 @@ struct peers {
 
 /* ---- calls ---- */
 
-static int code_of(const char *name)
-{
-    for (int code = ERR_INVALID; code >= ERR_STALE; code--)
-        if (strcmp(status_json_name(status_of_err(code)), name) == 0)
-            return code;
-    return ERR_INTERNAL;
-}
-
-static int take_error(const struct peer *peer, struct bytes body, int status, struct arena *arena,
-                      struct err *err)
-{
-    ProtobufCMessage *message;
-    const Torg__V1__Error *error;
-
-    if (json_decode(body, &torg__v1__error__descriptor, arena, &message, NULL, NULL))
-        return err_set(err, ERR_UNAVAILABLE, "%s answered with HTTP status %d", peer->url, status);
-    error = (const Torg__V1__Error *)message;
-    return err_set(err, code_of(error->code), "%s", error->message);
-}
-
 int peer_call(struct peer *peer, const char *method, struct bytes request, int64_t timeout_ms,
               struct buf *answer, struct err *err)
 {
-    struct arena *arena = arena_new();
-    const struct http_client_header headers[] = {
-        {"content-type", "application/proto"},
-        {"authorization", peer->peers->authorization},
-    };
-    const struct http_client_request sent = {
-        .method = "POST",
-        .url = arena_printf(arena, "%s/torg.v1.SearcherService/%s", peer->url, method),
-        .headers = headers,
-        .header_count = peer->peers->authorization ? 2 : 1,
-        .body = request,
-        .timeout_ms = timeout_ms > 1 ? timeout_ms : 1,
-        .response_size_max = answer->limit,
-    };
-    struct http_client_response response;
-    int rc = http_client_send(peer->peers->client, &sent, arena, &response, err);
+    const struct peer_caller *caller = &peer->peers->caller;
 
-    if (!rc && response.status != HTTP_OK)
-        rc = take_error(peer, response.body, response.status, arena, err);
-    else if (!rc)
-        buf_put(answer, response.body);
-    arena_free(arena);
-    return rc;
+    return caller->call(caller->arg, peer->url, method, request, timeout_ms, answer, err);
 }
 
 struct peer *peers_find(struct peers *peers, const char *url)
@@ -436,23 +390,14 @@ static void watch(struct task *task, void *arg)
 
 int peers_open(const struct peers_options *options, struct peers **out, struct err *err)
 {
-    const struct http_client_options client = {.ca_file = options->ca_file};
     struct peers *peers;
     int rc = 0;
 
     *out = NULL;
-    if (options->count > SEARCHER_PEER_COUNT_MAX)
-        return err_set(err, ERR_LIMIT, "%u other searchers, at most %d are asked", options->count,
-                       SEARCHER_PEER_COUNT_MAX);
+    assert(options->count <= SEARCHER_PEER_COUNT_MAX);
     peers = mem_zero(sizeof(*peers));
     object_begin(peers, PEERS_MAGIC);
-    peers->client = http_client_new(&client);
-    if (options->key) {
-        size_t size = strlen(options->key) + sizeof("Bearer ");
-
-        peers->authorization = mem_alloc(size);
-        snprintf(peers->authorization, size, "Bearer %s", options->key);
-    }
+    peers->caller = options->caller;
     peers->clock = clock_or_system(options->clock);
     peers->names = arena_new();
     peers->coord = options->coord;
@@ -495,8 +440,7 @@ void peers_close(struct peers *peers)
         arena_free(peers->list[i]->arena);
         free(peers->list[i]);
     }
-    http_client_free(peers->client);
-    free(peers->authorization);
+    peers->caller.free(peers->caller.arg);
     arena_free(peers->names);
     object_end(peers, PEERS_MAGIC);
     free(peers);

@@ -22,12 +22,20 @@ struct coord;
 struct peers;
 struct peer;
 
+/* How a method of SearcherService is called in another process: caller_call of net/, or what a test
+ * puts in its place. Any thread calls. */
+struct peer_caller {
+    int (*call)(void *arg, const char *url, const char *method, struct bytes request,
+                int64_t timeout_ms, struct buf *answer, struct err *err);
+    void (*free)(void *arg); /* when the last peer is closed */
+    void *arg;
+};
+
 struct peers_options {
     const char *const *urls; /* "http://host:port"; copied */
     uint32_t count;
-    const char *key;           /* for their Authorization header; NULL: none */
-    const char *ca_file;       /* NULL: the system's */
-    const struct clock *clock; /* likewise; borrowed */
+    struct peer_caller caller; /* taken over, also when they cannot be opened */
+    const struct clock *clock; /* NULL: the system's; borrowed */
     struct coord *coord;       /* of announcements; NULL: none are heard; borrowed */
     const char *own;           /* the address under which this process announces itself, or NULL */
 };

@@ -243,6 +243,13 @@ static int send_refusals(struct following *following, struct err *err)
     return 0;
 }
 
+/* Ends are told in whole seconds, rounded down: a document is over when that second is. */
+static uint32_t expire(struct following *following)
+{
+    return shard_expire(following->opened->shard,
+                        clock_wall_us(following->replica->options.clock) / SECOND_US - 1);
+}
+
 static int publish(struct following *following, struct err *err)
 {
     int64_t now_us;
@@ -250,6 +257,7 @@ static int publish(struct following *following, struct err *err)
 
     if (rc)
         return rc;
+    (void)expire(following); /* what was over before it came, as in a replay, is never shown */
     do {
         rc = applier_publish(following->applier, following->offset, err);
         if (rc)
@@ -300,7 +308,6 @@ static int sweep(struct following *following, struct err *err)
     struct replica *replica = following->replica;
     int64_t now_us = clock_mono_us(replica->options.clock);
     uint64_t first, end;
-    uint32_t gone;
     int rc;
 
     if (now_us - following->swept_us < SWEEP_US)
@@ -310,9 +317,7 @@ static int sweep(struct following *following, struct err *err)
                      err);
     if (!rc)
         following->end = end;
-    gone =
-        shard_expire(following->opened->shard, clock_wall_us(replica->options.clock) / SECOND_US);
-    if (gone) {
+    if (expire(following)) {
         following->last_us = 0;
         return publish(following, err);
     }
@@ -380,6 +385,8 @@ static int open_following(struct following *following, struct err *err)
     }
     if (!rc && applier_progress(following->applier)->pour < 0)
         following->is_gone = true;
+    if (!rc && !following->is_gone && expire(following)) /* while it was down */
+        rc = applier_publish(following->applier, following->offset, err);
     if (rc || following->is_gone)
         return rc;
     pthread_mutex_lock(&replica->lock);

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "codec/json.h"
 #include "searcher/bounds.h"
 #include "searcher/local.h"
 
@@ -27,8 +28,9 @@ int searcher_client(const struct call *call, const char *named, const char **cli
 static int64_t deadline_of(const struct call *call, uint32_t ms)
 {
     const struct searcher *searcher = call_context(call);
-    int64_t deadline_us =
-        clock_mono_us(searcher->front.clock) + (int64_t)(ms ? ms : SEARCHER_DEADLINE_MS) * MS_US;
+    int64_t begun_us = call_begun_us(call);
+    int64_t deadline_us = (begun_us ? begun_us : clock_mono_us(searcher->front.clock)) +
+                          (int64_t)(ms ? ms : SEARCHER_DEADLINE_MS) * MS_US;
     int64_t call_us = call_deadline_us(call);
 
     return call_us < deadline_us ? call_us : deadline_us;
@@ -42,20 +44,61 @@ static int check_deadline(uint32_t ms, struct err *err)
                    SEARCHER_DEADLINE_MS_MAX);
 }
 
+/* Until a write is looked for again: the longer it has not been there, the longer. */
+static int64_t pause_of(int64_t waited_us)
+{
+    int64_t pause_us = waited_us / 2;
+
+    if (pause_us < SEARCHER_PAUSE_MS_MIN * MS_US)
+        return SEARCHER_PAUSE_MS_MIN * MS_US;
+    return pause_us > SEARCHER_PAUSE_MS_MAX * MS_US ? SEARCHER_PAUSE_MS_MAX * MS_US : pause_us;
+}
+
+/* True: what is waited for is not here yet, and the call comes back to look again. No thread waits.
+ */
+static bool looks_again(struct call *call, const char *client,
+                        const Torg__V1__SearchRequest *request, int64_t deadline_us)
+{
+    const struct searcher *searcher = call_context(call);
+    int64_t now_us = clock_mono_us(searcher->front.clock);
+    struct err err;
+
+    return request->n_wait && now_us < deadline_us &&
+           front_look(&searcher->front, client, request->wait, request->n_wait, request->epoch,
+                      call_arena(call), &err) == ERR_TIMEOUT &&
+           call_come_back(call, pause_of(now_us - call_begun_us(call)));
+}
+
+/* Faults of a query are told by their paths in it; the request has it as `query`. */
+static void name_fault(struct call *call, const struct err *err)
+{
+    size_t size = json_field_path_size(err->text, &torg__v1__query__descriptor);
+
+    if (size)
+        call_violation(call, arena_printf(call_arena(call), "query.%.*s", (int)size, err->text),
+                       "%s", err->text + size + strlen(": "));
+}
+
 static int search(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
                   struct err *err)
 {
     const struct searcher *searcher = call_context(call);
     const Torg__V1__SearchRequest *request = (const Torg__V1__SearchRequest *)message;
     Torg__V1__SearchResponse *response = (Torg__V1__SearchResponse *)answer;
+    int64_t deadline_us;
     const char *client;
     int rc = searcher_client(call, request->client, &client, err);
 
     rc = rc ? rc : check_deadline(request->deadline_ms, err);
-    rc =
-        rc ? rc
-           : front_search(&searcher->front, client, request,
-                          deadline_of(call, request->deadline_ms), call_arena(call), response, err);
+    if (rc)
+        return rc;
+    deadline_us = deadline_of(call, request->deadline_ms);
+    if (looks_again(call, client, request, deadline_us))
+        return err_set(err, ERR_TIMEOUT, "what is waited for is not searchable yet");
+    rc = front_search(&searcher->front, client, request, deadline_us, call_arena(call), response,
+                      err);
+    if (rc == ERR_INVALID)
+        name_fault(call, err);
     if (!rc && response->is_partial)
         counter_add(metrics_counter("torg_searcher_partial_answers_total", NULL,
                                     "Searches answered without some of their shards."),
@@ -84,16 +127,20 @@ static int ask_shard(struct call *call, const Torg__V1__ShardRequest *request,
     const struct searcher *searcher = call_context(call);
     const struct index_view *view = follower_view(searcher->front.follower);
     int64_t deadline_us = deadline_of(call, request->deadline_ms);
+    struct reading reading;
     struct replica *replica;
     const char *client;
     int rc = searcher_client(call, request->client, &client, err);
 
     rc = rc ? rc : check_deadline(request->deadline_ms, err);
     rc = rc ? rc : find_replica(view, request, &replica, err);
+    reading_init(&reading, request->query, request->now, call_arena(call));
     if (!rc && words)
-        rc = local_count_words(replica, request, deadline_us, call_arena(call), words, err);
+        rc = local_count_words(replica, request, &reading, deadline_us, call_arena(call), words,
+                               err);
     else if (!rc)
-        rc = local_search(replica, request, deadline_us, call_arena(call), found, err);
+        rc = local_search(replica, request, &reading, deadline_us, call_arena(call), found, err);
+    reading_release(&reading);
     view_release(view);
     return rc;
 }

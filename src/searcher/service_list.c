@@ -42,7 +42,8 @@ static int list_document(struct lister *lister, docid id, struct err *err)
     columns_get(lister->snapshot->columns, id, &lister->version_field, 1, &version);
     document->version = version == COLUMN_NULL ? 0 : version;
     if (lister->with_content)
-        document->content = shard_hash_document(lister->snapshot, id, lister->stored, count);
+        document->content =
+            shard_hash_document(lister->visit->shard, lister->snapshot, id, lister->stored, count);
     if (replica_arrival(lister->replica, id, &sent_us, &shown_us)) {
         document->sent_us = sent_us;
         document->shown_us = shown_us;

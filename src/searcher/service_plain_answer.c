@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "codec/json_tree.h"
 #include "codec/json_value.h"
+#include "codec/placed_json.h"
 #include "searcher/service_plain.h"
 
 /* As registry/plain/columns.h writes them. */
@@ -119,16 +119,16 @@ static void put_fields(const struct plain_query *query, const Torg__V1__Hit *hit
 static bool put_source(const struct plain_query *query, const char *source, struct buf *out,
                        bool *is_first)
 {
-    const struct json_node *list;
+    const struct placed_json *list;
 
-    if (json_tree_read(bytes_of(source), query->arena, &list, NULL) || list->count != 1 ||
-        list->first->kind != JSON_OBJECT)
+    if (placed_json_read_all(bytes_of(source), query->arena, &list, NULL) || list->count != 1 ||
+        list->first->kind != PLACED_OBJECT)
         return false;
-    for (const struct json_node *one = list->first->first; one; one = one->next) {
-        if (!is_wanted(query, one->name))
+    for (const struct placed_json *one = list->first->first; one; one = one->next) {
+        if (!is_wanted(query, one->key))
             continue;
-        put_name(out, is_first, one->name);
-        json_tree_write(one, out);
+        put_name(out, is_first, one->key);
+        placed_json_put(one, out);
     }
     return true;
 }

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/hash.h"
 #include "base/memory.h"
 #include "schema/schema.h"
 #include "snippets/bounds.h"
@@ -35,7 +34,6 @@ int snippet_config_load(struct bytes text, const struct snippet_config_options *
     *result = NULL;
     object_begin(config, SNIPPET_CONFIG_MAGIC);
     config->arena = arena;
-    config->hash = hash64(text);
     atomic_init(&config->refs, 1);
     rc = config_tree_read(&loader, text);
     if (!rc)
@@ -110,10 +108,4 @@ const struct snippet *snippet_config_snippet(const struct snippet_config *config
     const struct snippet_section *section = snippet_config_find(config, name);
 
     return section ? section->own : NULL;
-}
-
-uint64_t snippet_config_hash(const struct snippet_config *config)
-{
-    object_check(config, SNIPPET_CONFIG_MAGIC);
-    return config->hash;
 }

@@ -28,6 +28,7 @@
 #include "snippets/part.h"
 
 struct json_schema;
+struct snippet_files;    /* files.h */
 struct snippet_prefixes; /* prefixes.h */
 
 /* Something that is stored. */
@@ -69,6 +70,7 @@ struct snippet_config;
 struct snippet_config_options {
     const char *dir;                         /* of the schemas and other files that it names */
     const struct snippet_prefixes *prefixes; /* NULL: none are asked for */
+    struct snippet_files *files;             /* gets those that were read; NULL: nobody asks */
 };
 
 /* The text of a config. On failure *config is NULL; ERR_INVALID and ERR_LIMIT tell line and column.
@@ -89,7 +91,5 @@ const struct snippet *const *snippet_config_snippets(const struct snippet_config
 /* NULL: there is none, or it is a group alone. */
 const struct snippet *snippet_config_snippet(const struct snippet_config *config,
                                              struct bytes name);
-/* A hash of the text and the files it names: another one, another config. */
-uint64_t snippet_config_hash(const struct snippet_config *config);
 
 #endif

@@ -10,12 +10,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "base/hash.h"
 #include "base/memory.h"
 #include "schema/schema.h"
 #include "snippets/bounds.h"
 #include "snippets/config_parts.h"
+#include "snippets/files.h"
 #include "snippets/name.h"
 #include "snippets/prefixes.h"
 
@@ -72,13 +71,9 @@ static int compile_schema(struct config_loader *loader, const struct draft *draf
     struct err err;
     int rc;
 
-    if (strstr(name, "..") || name[0] == '/')
-        return refuse(loader, draft, id, "expected a file beside the config");
-    rc = file_read(arena_printf(loader->arena, "%s/%s", loader->options->dir, name), &json, &err);
-    if (!rc) {
-        loader->config->hash = hash64_seeded(buf_bytes(&json), loader->config->hash);
+    rc = snippet_files_read(loader->options->files, loader->options->dir, name, &json, &err);
+    if (!rc)
         rc = json_schema_compile(buf_bytes(&json), &options, &made->schema, &err);
-    }
     buf_release(&json);
     return rc ? refuse(loader, draft, id, err.text) : 0;
 }
@@ -116,6 +111,7 @@ static int make_part(struct config_loader *loader, const struct draft *draft, en
 {
     struct part_setup setup = {.argument = argument,
                                .dir = loader->options->dir,
+                               .files = loader->options->files,
                                .output = draft->snippet->output,
                                .arena = loader->arena};
     struct err err;

@@ -80,7 +80,6 @@ struct snippet_config {
     size_t section_count;
     const struct snippet **snippets;
     size_t snippet_count;
-    uint64_t hash;
 };
 
 struct config_loader {

@@ -20,6 +20,7 @@
 #include "base/task.h"
 #include "base/varint.h"
 #include "snippets/bounds.h"
+#include "snippets/snippets_parts.h"
 #include "stage/reader.h"
 
 enum { SNIPPET_INTAKE_MAGIC = OBJECT_MAGIC('s', 'n', 'i', 'n'), LOOK_MS = 1000 };
@@ -135,6 +136,7 @@ static int store_record(struct topic_reader *self, const struct topic_message *m
     if (!rc) {
         counter_add(self->stored_count, written);
         counter_add(self->older_count, count - written);
+        snippets_tell(intake->options.snippets);
     }
     snippet_config_unref(config);
     return rc;
@@ -169,6 +171,7 @@ static int take(void *arg, const struct topic_message *message, struct arena *ar
     rc = store_record(self, message, &record, is_retry ? message->timestamp_us : 0, arena, err);
     if (!rc || is_retry || err_is_passing(rc) || rc == ERR_CANCELLED)
         return rc;
+    snippets_note_failure(self->intake->options.snippets, bytes_of(self->topic), record.key, err);
     return park(self, message, arena_strdup(arena, err->text), arena, err);
 }
 

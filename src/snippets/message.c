@@ -19,8 +19,9 @@ Torg__V1__Snippet *snippet_message(const struct snippet_found *found, struct are
     } else {
         message->text = arena_text(arena, found->row.body);
     }
-    message->update_time = moment_message(found->row.written_us, arena);
-    if (found->row.end_us != SNIPPET_FOR_EVER)
+    if (found->row.written_us)
+        message->update_time = moment_message(found->row.written_us, arena);
+    if (found->row.written_us && found->row.end_us != SNIPPET_FOR_EVER)
         message->end_time = moment_message(found->row.end_us, arena);
     return message;
 }

@@ -138,12 +138,14 @@ static bool wait_for(struct snippet_pages *pages, struct page_job *job)
     int64_t until_us = clock_after_us(pages->clock, pages->wait_us);
     bool is_done;
 
+    worker_waits(); /* others may compute */
     pthread_mutex_lock(&job->lock);
     while (!job->is_done && condition_wait_until(&job->changed, &job->lock, until_us))
         ;
     is_done = job->is_done;
     job->is_left = !is_done;
     pthread_mutex_unlock(&job->lock);
+    worker_goes_on();
     return is_done;
 }
 

@@ -42,8 +42,9 @@ struct snippet_input {
 
 /* What a part is made from. */
 struct part_setup {
-    struct bytes argument; /* empty: none was given */
-    const char *dir;       /* where the config's files are */
+    struct bytes argument;       /* empty: none was given */
+    const char *dir;             /* where the config's files are */
+    struct snippet_files *files; /* gets those that were read; NULL: nobody asks */
     enum snippet_format output;
     struct arena *arena; /* as long as the config */
 };

@@ -103,7 +103,7 @@ static struct snippet_row *add_row(struct preparing *preparing, const struct sni
 
     *row = (struct snippet_row){.prefix = snippet->prefix,
                                 .key = preparing->body->key,
-                                .language = language,
+                                .language = arena_copy(preparing->arena, language),
                                 .ttl_us = snippet->ttl_us,
                                 .keeps_deleted = snippet->topic != NULL};
     return row;

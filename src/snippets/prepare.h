@@ -22,7 +22,8 @@ struct snippet_body {
     struct bytes body;
 };
 
-/* Rows of a write; they live in the arena. ERR_INVALID and ERR_LIMIT tell the sender why not. */
+/* Rows of a write; they live in the arena, as long as the body, without the snippets. ERR_INVALID
+ * and ERR_LIMIT tell the sender why not. */
 int snippet_prepare(const struct snippet *const *snippets, size_t snippet_count,
                     const struct snippet_body *body, struct arena *arena, struct snippet_row **rows,
                     size_t *count, struct err *err);

@@ -8,48 +8,69 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "snippets/bounds.h"
+#include "snippets/changes.h"
 
-enum { PREFIXES_AT_ONCE = 16, KEYS_AT_ONCE = 64 };
+enum { PREFIXES_AT_ONCE = 16, KEYS_AT_ONCE = 64, KNOWN_COUNT = 32 };
 
-#define SHOWN                                                                                      \
-    "generation = COALESCE((SELECT live FROM snippet_space "                                       \
-    "WHERE snippet_space.prefix = snippet.prefix), 0)"
+/* The generations that a write goes to; the one that is shown comes first. */
+struct generations {
+    int64_t list[3];
+    size_t count;
+    int64_t loading; /* -1: none */
+    int64_t begun_us;
+};
+
+/* Those of the prefixes that a transaction has asked for last, by their number. */
+struct known_generations {
+    int64_t prefixes[KNOWN_COUNT]; /* 0: none */
+    struct generations list[KNOWN_COUNT];
+};
 
 struct writing {
     struct store *store;
-    const struct snippet_row *rows;
+    const struct snippet_part *parts;
     size_t count;
     const struct snippet_source *source;
+    struct known_generations known;
+    struct snippet_changes changes;
     size_t written;
 };
 
-/* The generations that a write goes to. */
-static int find_generations(struct store_tx *tx, int64_t prefix, int64_t generations[2],
-                            size_t *count, struct err *err)
+static int find_generations(struct store_tx *tx, int64_t prefix, struct generations *found,
+                            struct err *err)
 {
-    struct store_rows rows =
-        store_select(tx, "SELECT live, beside FROM snippet_space WHERE prefix = $1",
-                     STORE_WITH(STORE_V_INT(prefix)));
+    struct store_rows rows = store_select(
+        tx, "SELECT live, back, loading, begun_us FROM snippet_space WHERE prefix = $1",
+        STORE_WITH(STORE_V_INT(prefix)));
 
-    generations[0] = 0;
-    *count = 1;
+    *found = (struct generations){.count = 1, .loading = -1};
     if (store_next(&rows)) {
-        generations[0] = rows.columns[0].integer;
-        generations[1] = rows.columns[1].integer;
-        *count = generations[1] >= 0 ? 2 : 1;
+        found->list[0] = rows.columns[0].integer;
+        for (size_t i = 1; i <= 2; i++) {
+            if (rows.columns[i].integer >= 0)
+                found->list[found->count++] = rows.columns[i].integer;
+        }
+        found->loading = rows.columns[2].integer;
+        found->begun_us = rows.columns[3].integer;
     }
     return store_rows_end(&rows, err);
 }
 
+/* Where a row is written; what a request writes there is not older than since_us. */
+struct place {
+    int64_t generation;
+    int64_t since_us;
+};
+
 /* A request's write is newer than the row, whatever the clocks say; a record's is not, if the row
  * knows it or was written since the record was tried first. */
-static int put_row(struct store_tx *tx, const struct writing *writing,
-                   const struct snippet_row *row, int64_t generation, int64_t *changed,
+static int put_row(struct store_tx *tx, struct store *store, const struct snippet_source *source,
+                   const struct snippet_row *row, struct place at, int64_t *changed,
                    struct err *err)
 {
-    const struct snippet_source *source = writing->source;
-    int64_t now_us = clock_wall_us(store_clock(writing->store));
-    int64_t written_us = source->first_us ? source->first_us : now_us;
+    int64_t now_us = clock_wall_us(store_clock(store));
+    int64_t late_us = now_us > at.since_us ? now_us : at.since_us;
+    int64_t written_us = source->first_us ? source->first_us : late_us;
     int64_t end_us = row->is_deleted ? now_us + (int64_t)SNIPPET_TOMBSTONE_S * 1000000
                      : row->ttl_us   ? written_us + row->ttl_us
                                      : SNIPPET_FOR_EVER;
@@ -70,7 +91,7 @@ static int put_row(struct store_tx *tx, const struct writing *writing,
         "OR snippet.source_offset < excluded.source_offset) "
         "AND (CAST($10 AS BIGINT) = 0 OR snippet.written_us < CAST($10 AS BIGINT))",
         STORE_WITH(STORE_V_INT(row->prefix), STORE_V_TEXT(row->key), STORE_V_TEXT(row->language),
-                   STORE_V_INT(generation),
+                   STORE_V_INT(at.generation),
                    row->is_deleted ? STORE_V_NULL : STORE_V_BLOB(row->body),
                    STORE_V_INT(written_us), STORE_V_INT(end_us), STORE_V_INT(source->id),
                    STORE_V_INT(source->offset), STORE_V_INT(source->first_us)),
@@ -88,40 +109,136 @@ static int remove_row(struct store_tx *tx, const struct snippet_row *row, int64_
                       changed, err);
 }
 
+/* While a load is under way a deletion leaves its row beside, where the load would put it again. */
+static int write_row(struct store_tx *tx, struct writing *writing, const struct snippet_row *row,
+                     const struct generations *generations, struct err *err)
+{
+    int64_t changed = 0;
+    int rc = 0;
+
+    for (size_t k = 0; k < generations->count && !rc; k++) {
+        int64_t generation = generations->list[k];
+
+        if (row->is_deleted && !row->keeps_deleted && generation != generations->loading)
+            rc = remove_row(tx, row, generation, &changed, err);
+        else
+            rc = put_row(tx, writing->store, writing->source, row,
+                         (struct place){generation, generations->begun_us}, &changed, err);
+        if (rc || k || changed <= 0)
+            continue;
+        writing->written++;
+        snippet_changes_add(&writing->changes, &(struct snippet_change){.prefix = row->prefix,
+                                                                        .key = row->key,
+                                                                        .language = row->language});
+    }
+    return rc;
+}
+
+static int get_generations(struct store_tx *tx, struct known_generations *known, int64_t prefix,
+                           const struct generations **found, struct err *err)
+{
+    size_t place = (size_t)((uint64_t)prefix % KNOWN_COUNT);
+    int rc = 0;
+
+    *found = &known->list[place];
+    if (known->prefixes[place] == prefix && prefix)
+        return 0;
+    known->prefixes[place] = 0;
+    rc = find_generations(tx, prefix, &known->list[place], err);
+    if (!rc)
+        known->prefixes[place] = prefix;
+    return rc;
+}
+
 static int write_rows(struct store_tx *tx, void *arg, struct err *err)
 {
     struct writing *writing = arg;
-    int64_t generations[2], changed = 0;
-    size_t i, k, generation_count = 0;
     int rc = 0;
 
     writing->written = 0;
-    for (i = 0; i < writing->count && !rc; i++) {
-        const struct snippet_row *row = &writing->rows[i];
+    writing->known = (struct known_generations){0}; /* of another try of this transaction */
+    buf_reset(&writing->changes.list);
+    writing->changes.count = 0;
+    for (size_t i = 0; i < writing->count && !rc; i++) {
+        const struct snippet_part *part = &writing->parts[i];
 
-        if (i == 0 || row->prefix != writing->rows[i - 1].prefix)
-            rc = find_generations(tx, row->prefix, generations, &generation_count, err);
-        for (k = 0; k < generation_count && !rc; k++) {
-            if (row->is_deleted && !row->keeps_deleted)
-                rc = remove_row(tx, row, generations[k], &changed, err);
-            else
-                rc = put_row(tx, writing, row, generations[k], &changed, err);
-            writing->written += !rc && k == 0 && changed > 0;
+        for (size_t k = 0; k < part->count && !rc; k++) {
+            const struct generations *generations;
+
+            rc = get_generations(tx, &writing->known, part->rows[k].prefix, &generations, err);
+            if (!rc)
+                rc = write_row(tx, writing, &part->rows[k], generations, err);
         }
     }
+    return rc ? rc : snippet_changes_write(tx, writing->store, &writing->changes, err);
+}
+
+int snippet_rows_write_parts(struct store *store, const struct snippet_part *parts, size_t count,
+                             const struct snippet_source *source, size_t *written, struct err *err)
+{
+    static const struct snippet_source request;
+    struct writing writing = {.store = store,
+                              .parts = parts,
+                              .count = count,
+                              .source = source ? source : &request,
+                              .changes = SNIPPET_CHANGES_INIT};
+    int rc = store_write(store, write_rows, &writing, err);
+
+    buf_release(&writing.changes.list);
+    if (written)
+        *written = rc ? 0 : writing.written;
     return rc;
 }
 
 int snippet_rows_write(struct store *store, const struct snippet_row *rows, size_t count,
                        const struct snippet_source *source, size_t *written, struct err *err)
 {
-    static const struct snippet_source request;
-    struct writing writing = {
-        .store = store, .rows = rows, .count = count, .source = source ? source : &request};
-    int rc = store_write(store, write_rows, &writing, err);
+    const struct snippet_part part = {.rows = rows, .count = count};
 
-    if (written)
-        *written = rc ? 0 : writing.written;
+    return snippet_rows_write_parts(store, &part, 1, source, written, err);
+}
+
+struct loading {
+    struct store *store;
+    const struct snippet_row *rows;
+    size_t count;
+    int64_t generation;
+    size_t written;
+};
+
+static int load_rows(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct loading *loading = arg;
+    struct snippet_source source = {0};
+    struct generations generations;
+    int64_t changed = 0;
+    int rc = 0;
+
+    loading->written = 0;
+    for (size_t i = 0; i < loading->count && !rc; i++) {
+        const struct snippet_row *row = &loading->rows[i];
+
+        if (i == 0 || row->prefix != loading->rows[i - 1].prefix)
+            rc = find_generations(tx, row->prefix, &generations, err);
+        if (!rc && generations.loading != loading->generation)
+            return err_set(err, ERR_STALE, "another load has begun, or this one was given up");
+        source.first_us = generations.begun_us;
+        if (!rc)
+            rc = put_row(tx, loading->store, &source, row, (struct place){loading->generation, 0},
+                         &changed, err);
+        loading->written += !rc && changed > 0;
+    }
+    return rc;
+}
+
+int snippet_rows_load(struct store *store, const struct snippet_row *rows, size_t count,
+                      int64_t generation, size_t *written, struct err *err)
+{
+    struct loading loading = {
+        .store = store, .rows = rows, .count = count, .generation = generation};
+    int rc = store_write(store, load_rows, &loading, err);
+
+    *written = rc ? 0 : loading.written;
     return rc;
 }
 
@@ -144,7 +261,7 @@ int snippet_rows_get(struct store *store, int64_t prefix, struct bytes key, stru
     struct store_rows rows = store_read_rows(
         store,
         "SELECT prefix, record_key, language, body, written_us, end_us FROM snippet "
-        "WHERE prefix = $1 AND record_key = $2 AND language = $3 AND " SHOWN
+        "WHERE prefix = $1 AND record_key = $2 AND language = $3 AND " SNIPPET_ROW_IS_SHOWN
         " AND body IS NOT NULL AND end_us > $4",
         STORE_WITH(STORE_V_INT(prefix), STORE_V_TEXT(key), STORE_V_TEXT(language),
                    STORE_V_INT(clock_wall_us(store_clock(store)))));
@@ -201,8 +318,8 @@ static void fill_batch(struct batch *batch, const int64_t *prefixes, size_t pref
     put_places(&sql, 3, prefix_places);
     buf_put_text(&sql, ") AND record_key IN (");
     put_places(&sql, 3 + prefix_places, key_places);
-    buf_put_text(&sql,
-                 ") AND language IN ('', $1) AND " SHOWN " AND body IS NOT NULL AND end_us > $2");
+    buf_put_text(&sql, ") AND language IN ('', $1) AND " SNIPPET_ROW_IS_SHOWN
+                       " AND body IS NOT NULL AND end_us > $2");
     assert(!buf_failed(&sql));
     memcpy(batch->sql, buf_text(&sql), sql.size + 1);
     buf_release(&sql);

@@ -6,7 +6,7 @@
  * each write of a row whatever clocks do, and by the offset of records of one topic: so a record
  * that is retried late, or comes again after a crash, never overwrites what came behind it. A
  * deletion leaves its row, without a body, for SNIPPET_TOMBSTONE_S, when records may still come.
- * Rows are written to the generation that is shown and to the one beside it (generation.h).
+ * Rows are written to the generation that is shown and to those beside it (generation.h).
  *
  * What has ended is not read any more, and goes when rows_sweep is called.
  * Threads: any.
@@ -49,6 +49,21 @@ struct snippet_source {
 int snippet_rows_write(struct store *store, const struct snippet_row *rows, size_t count,
                        const struct snippet_source *source, size_t *written, struct err *err);
 
+/* Rows of one request. */
+struct snippet_part {
+    const struct snippet_row *rows;
+    size_t count;
+};
+
+/* The same of several, in one transaction and in their order. */
+int snippet_rows_write_parts(struct store *store, const struct snippet_part *parts, size_t count,
+                             const struct snippet_source *source, size_t *written, struct err *err);
+
+/* Rows of a full load, written to the generation that is being loaded alone: a row that was put or
+ * deleted since the load began stays. ERR_STALE: this generation is not being loaded (any more). */
+int snippet_rows_load(struct store *store, const struct snippet_row *rows, size_t count,
+                      int64_t generation, size_t *written, struct err *err);
+
 /* One row as it is shown; *found false: there is none. */
 int snippet_rows_get(struct store *store, int64_t prefix, struct bytes key, struct bytes language,
                      struct arena *arena, struct snippet_row *row, bool *found, struct err *err);
@@ -59,6 +74,11 @@ int snippet_rows_batch(struct store *store, const int64_t *prefixes, size_t pref
                        const struct bytes *keys, size_t key_count, struct bytes language,
                        struct arena *arena, struct snippet_row **rows, size_t *count,
                        struct err *err);
+
+/* The condition on rows that their generation is shown. */
+#define SNIPPET_ROW_IS_SHOWN                                                                       \
+    "generation = COALESCE((SELECT live FROM snippet_space "                                       \
+    "WHERE snippet_space.prefix = snippet.prefix), 0)"
 
 /* Removes up to SNIPPET_SWEEP_COUNT rows that have ended; *count: how many. */
 int snippet_rows_sweep(struct store *store, int64_t now_us, size_t *count, struct err *err);

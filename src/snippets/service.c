@@ -7,6 +7,8 @@
 #include "codec/moment.h"
 #include "snippets/bounds.h"
 #include "snippets/message.h"
+#include "snippets/service_parts.h"
+#include "snippets/snippets_parts.h"
 #include "torg/v1/snippet.pb-c.h"
 
 static int get_snippets(struct call *call, const ProtobufCMessage *message,
@@ -39,23 +41,48 @@ static int get_snippets(struct call *call, const ProtobufCMessage *message,
     return 0;
 }
 
+int snippet_format_of(struct call *call, Torg__V1__SnippetFormat format, struct snippet_body *body,
+                      struct err *err)
+{
+    if (format < 0 || format > TORG__V1__SNIPPET_FORMAT__BINARY)
+        return call_invalid(call, err, "format", "there is no such format");
+    body->has_format = format != TORG__V1__SNIPPET_FORMAT__SNIPPET_FORMAT_UNSPECIFIED;
+    if (body->has_format)
+        body->format = (enum snippet_format)(format - 1);
+    return 0;
+}
+
+static int try_snippet(struct call *call, struct bytes name, const struct snippet_body *body,
+                       ProtobufCMessage *response, struct err *err)
+{
+    Torg__V1__PutSnippetResponse *answer = (Torg__V1__PutSnippetResponse *)response;
+    struct arena *arena = call_arena(call);
+    struct snippet_found *list;
+    size_t count = 0;
+    int rc;
+
+    if (call_leave_brief(call))
+        return err_set(err, ERR_UNAVAILABLE, "this takes longer and goes on elsewhere");
+    rc = snippets_try(call_context(call), name, body, arena, &list, &count, err);
+    answer->snippets = arena_array(arena, count, sizeof(*answer->snippets));
+    for (size_t i = 0; i < count; i++)
+        answer->snippets[answer->n_snippets++] = snippet_message(&list[i], arena);
+    return rc;
+}
+
 static int put_snippet(struct call *call, const ProtobufCMessage *message,
                        ProtobufCMessage *response, struct err *err)
 {
     const Torg__V1__PutSnippetRequest *request = (const Torg__V1__PutSnippetRequest *)message;
     struct snippet_body body = {.key = bytes_of(request->key),
                                 .language = bytes_of(request->language),
-                                .has_format = request->format !=
-                                              TORG__V1__SNIPPET_FORMAT__SNIPPET_FORMAT_UNSPECIFIED,
                                 .body = bytes_make(request->body.data, request->body.len)};
 
-    (void)response;
-    if (body.has_format &&
-        (request->format < 0 || request->format > TORG__V1__SNIPPET_FORMAT__BINARY))
-        return call_invalid(call, err, "format", "there is no such format");
-    if (body.has_format)
-        body.format = (enum snippet_format)(request->format - 1);
-    return snippets_put(call_context(call), bytes_of(request->name), &body, call_arena(call), err);
+    if (snippet_format_of(call, request->format, &body, err))
+        return err->code;
+    if (request->dry_run)
+        return try_snippet(call, bytes_of(request->name), &body, response, err);
+    return snippet_call_put(call, bytes_of(request->name), &body, err);
 }
 
 static int delete_snippet(struct call *call, const ProtobufCMessage *message,
@@ -64,8 +91,8 @@ static int delete_snippet(struct call *call, const ProtobufCMessage *message,
     const Torg__V1__DeleteSnippetRequest *request = (const Torg__V1__DeleteSnippetRequest *)message;
 
     (void)response;
-    return snippets_delete(call_context(call), bytes_of(request->name), bytes_of(request->key),
-                           bytes_of(request->language), call_arena(call), err);
+    return snippet_call_delete(call, bytes_of(request->name), bytes_of(request->key),
+                               bytes_of(request->language), err);
 }
 
 static void describe_snippet(const struct snippet *snippet, struct arena *arena,
@@ -110,6 +137,30 @@ static Torg__V1__SnippetSection *describe_section(const struct snippet_section *
     return section;
 }
 
+static void describe_work(struct snippets *snippets, struct arena *arena,
+                          Torg__V1__DescribeSnippetsResponse *answer)
+{
+    struct snippet_failure *list = arena_array(arena, SNIPPET_FAILURE_COUNT, sizeof(*list));
+    size_t count = snippet_failures_list(snippets->failures, list);
+
+    answer->counts = MESSAGE_NEW(snippet_counts, arena);
+    answer->counts->puts = (int64_t)counter_value(snippets->put_count);
+    answer->counts->deletes = (int64_t)counter_value(snippets->delete_count);
+    answer->counts->gets = (int64_t)counter_value(snippets->get_count);
+    answer->counts->batches = (int64_t)counter_value(snippets->batch_count);
+    answer->counts->failures = (int64_t)counter_value(snippets->refused_count);
+    answer->failures = arena_array(arena, count, sizeof(*answer->failures));
+    for (size_t i = 0; i < count; i++) {
+        Torg__V1__SnippetFailure *failure = MESSAGE_NEW(snippet_failure, arena);
+
+        failure->time = moment_message(list[i].time_us, arena);
+        failure->name = list[i].name;
+        failure->key = list[i].key;
+        failure->reason = list[i].reason;
+        answer->failures[answer->n_failures++] = failure;
+    }
+}
+
 static int describe_snippets(struct call *call, const ProtobufCMessage *message,
                              ProtobufCMessage *response, struct err *err)
 {
@@ -133,6 +184,7 @@ static int describe_snippets(struct call *call, const ProtobufCMessage *message,
     snippets_state(snippets, &state);
     answer->load_time = state.loaded_us ? moment_message(state.loaded_us, arena) : NULL;
     answer->refused = arena_strdup(arena, state.refused);
+    describe_work(snippets, arena, answer);
     if (!request->prefix)
         return 0;
     return snippet_rows_count(snippets_store(snippets), request->prefix, SNIPPET_COUNT_MAX,
@@ -141,9 +193,21 @@ static int describe_snippets(struct call *call, const ProtobufCMessage *message,
 
 static const struct rpc_method methods[] = {
     {.name = "GetSnippets", .unary = get_snippets, .flags = RPC_BRIEF, .scope = "snippets.read"},
-    {.name = "PutSnippet", .unary = put_snippet, .scope = "snippets.write"},
-    {.name = "DeleteSnippet", .unary = delete_snippet, .scope = "snippets.write"},
+    {.name = "PutSnippet", .unary = put_snippet, .flags = RPC_BRIEF, .scope = "snippets.write"},
+    {.name = "DeleteSnippet",
+     .unary = delete_snippet,
+     .flags = RPC_BRIEF,
+     .scope = "snippets.write"},
+    {.name = "WatchSnippets",
+     .stream = snippet_watch,
+     .flags = RPC_SERVER_STREAM,
+     .scope = "snippets.read"},
     {.name = "DescribeSnippets", .unary = describe_snippets, .scope = "snippets.read"},
+    {.name = "BeginSnippetLoad", .unary = snippet_begin_load, .scope = "snippets.write"},
+    {.name = "AddSnippets", .unary = snippet_add_loaded, .scope = "snippets.write"},
+    {.name = "FinishSnippetLoad", .unary = snippet_finish_load, .scope = "snippets.write"},
+    {.name = "AbandonSnippetLoad", .unary = snippet_abandon_load, .scope = "snippets.write"},
+    {.name = "RollBackSnippets", .unary = snippet_roll_back, .scope = "snippets.write"},
 };
 
 struct rpc_service snippet_service(struct snippets *snippets)

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "snippets/bounds.h"
 #include "snippets/service.h"
+#include "snippets/service_parts.h"
 
 struct address {
     struct bytes name;
@@ -121,7 +122,7 @@ static int put(struct call *call, const struct rest_request *request, struct res
     body.key = address.key;
     body.language =
         address.language.size ? address.language : call_header(call, "content-language");
-    return snippets_put(call_context(call), address.name, &body, call_arena(call), err);
+    return snippet_call_put(call, address.name, &body, err);
 }
 
 static int delete (struct call *call, const struct rest_request *request,
@@ -134,8 +135,7 @@ static int delete (struct call *call, const struct rest_request *request,
         return rc;
     if (!address.language.size)
         address.language = call_header(call, "content-language");
-    return snippets_delete(call_context(call), address.name, address.key, address.language,
-                           call_arena(call), err);
+    return snippet_call_delete(call, address.name, address.key, address.language, err);
 }
 
 /* JSON as it is, texts as strings, all else as base64 under a mark. */
@@ -188,11 +188,13 @@ static const struct rest_method methods[] = {
     {.verb = "PUT",
      .path = "/snippets/{name...}",
      .run = put,
+     .flags = RPC_BRIEF,
      .scope = "snippets.write",
      .about = "Stores a snippet, or all of a group; 200: it is durable."},
     {.verb = "DELETE",
      .path = "/snippets/{name...}",
      .run = delete,
+     .flags = RPC_BRIEF,
      .scope = "snippets.write",
      .about = "Removes a snippet, or all of a group; 200: that is durable."},
 };

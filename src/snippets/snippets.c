@@ -2,15 +2,16 @@
 /* snippets.c - see snippets.h: requests; snippets_files.c keeps the config in use. */
 #include "snippets/snippets.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "snippets/bounds.h"
 #include "snippets/name.h"
 #include "snippets/snippets_parts.h"
 
-static int find_section(struct snippets *snippets, struct bytes name,
-                        struct snippet_config **config, const struct snippet_section **section,
-                        struct err *err)
+int snippets_find(struct snippets *snippets, struct bytes name, struct snippet_config **config,
+                  const struct snippet_section **section, struct err *err)
 {
     *config = snippets_config(snippets);
     *section = name.size ? snippet_config_find(*config, name) : NULL;
@@ -23,44 +24,196 @@ static int find_section(struct snippets *snippets, struct bytes name,
                    (const char *)(name.data ? name.data : (const uint8_t *)""));
 }
 
-int snippets_put(struct snippets *snippets, struct bytes name, const struct snippet_body *body,
-                 struct arena *arena, struct err *err)
+/* The rows of a write, or of a deletion, which has no body. */
+static int prepare(struct snippets *snippets, struct bytes name, const struct snippet_body *what,
+                   bool is_deletion, struct arena *arena, struct snippet_part *part,
+                   struct err *err)
 {
     const struct snippet_section *section;
     struct snippet_config *config;
-    struct snippet_row *rows;
-    size_t row_count;
-    int rc = find_section(snippets, name, &config, &section, err);
+    struct snippet_row *rows = NULL;
+    int rc = snippets_find(snippets, name, &config, &section, err);
 
     object_check(snippets, SNIPPETS_MAGIC);
     if (!rc)
-        rc = snippet_prepare(section->targets, section->target_count, body, arena, &rows,
-                             &row_count, err);
-    if (!rc)
-        rc = snippet_rows_write(snippets->options.store, rows, row_count, NULL, NULL, err);
+        rc = (is_deletion ? snippet_prepare_delete : snippet_prepare)(
+            section->targets, section->target_count, what, arena, &rows, &part->count, err);
+    part->rows = rows;
     snippet_config_unref(config);
-    counter_add(rc ? snippets->refused_count : snippets->put_count, 1);
     return rc;
+}
+
+static void count_write(struct snippets *snippets, bool is_deletion)
+{
+    counter_add(is_deletion ? snippets->delete_count : snippets->put_count, 1);
+    snippet_watch_tell(snippets->watch);
+}
+
+void snippets_note_failure(struct snippets *snippets, struct bytes name, struct bytes key,
+                           const struct err *err)
+{
+    object_check(snippets, SNIPPETS_MAGIC);
+    counter_add(snippets->refused_count, 1);
+    snippet_failures_add(snippets->failures, clock_wall_us(snippets->options.clock), name, key,
+                         err->text);
+}
+
+static int write_now(struct snippets *snippets, struct bytes name, const struct snippet_body *what,
+                     bool is_deletion, struct arena *arena, struct err *err)
+{
+    struct snippet_part part;
+    int rc = prepare(snippets, name, what, is_deletion, arena, &part, err);
+
+    if (!rc)
+        rc = snippet_rows_write(snippets->options.store, part.rows, part.count, NULL, NULL, err);
+    if (rc)
+        snippets_note_failure(snippets, name, what->key, err);
+    else
+        count_write(snippets, is_deletion);
+    return rc;
+}
+
+void snippets_tell(struct snippets *snippets)
+{
+    object_check(snippets, SNIPPETS_MAGIC);
+    snippet_watch_tell(snippets->watch);
+}
+
+int snippets_put(struct snippets *snippets, struct bytes name, const struct snippet_body *body,
+                 struct arena *arena, struct err *err)
+{
+    return write_now(snippets, name, body, false, arena, err);
 }
 
 int snippets_delete(struct snippets *snippets, struct bytes name, struct bytes key,
                     struct bytes language, struct arena *arena, struct err *err)
 {
-    struct snippet_body body = {.key = key, .language = language};
+    struct snippet_body what = {.key = key, .language = language};
+
+    return write_now(snippets, name, &what, true, arena, err);
+}
+
+/* --- writes that others wait for --- */
+
+static void written(struct snippet_write *write, int rc, struct err *err)
+{
+    struct snippet_request *request = container_of(write, struct snippet_request, write);
+
+    if (rc)
+        snippets_note_failure(request->snippets, request->name,
+                              write->part.count ? write->part.rows[0].key : BYTES_EMPTY, err);
+    else
+        count_write(request->snippets, request->is_deletion);
+    request->done(request, rc, err);
+}
+
+bool snippets_defers(const struct snippets *snippets)
+{
+    return snippets->committer != NULL;
+}
+
+static int write_later(struct snippets *snippets, struct bytes name,
+                       const struct snippet_body *what, bool is_deletion, struct arena *arena,
+                       struct snippet_request *request, struct err *err)
+{
+    int rc;
+
+    assert(snippets->committer);
+    request->snippets = snippets;
+    request->name = name;
+    request->is_deletion = is_deletion;
+    request->write.done = written;
+    rc = prepare(snippets, name, what, is_deletion, arena, &request->write.part, err);
+    if (!rc)
+        rc = snippet_committer_submit(snippets->committer, &request->write, err);
+    if (rc)
+        snippets_note_failure(snippets, name, what->key, err);
+    return rc;
+}
+
+int snippets_put_later(struct snippets *snippets, struct bytes name,
+                       const struct snippet_body *body, struct arena *arena,
+                       struct snippet_request *request, struct err *err)
+{
+    return write_later(snippets, name, body, false, arena, request, err);
+}
+
+int snippets_delete_later(struct snippets *snippets, struct bytes name, struct bytes key,
+                          struct bytes language, struct arena *arena,
+                          struct snippet_request *request, struct err *err)
+{
+    struct snippet_body what = {.key = key, .language = language};
+
+    return write_later(snippets, name, &what, true, arena, request, err);
+}
+
+static void add_found(const struct snippet *snippet, const struct snippet_row *row,
+                      struct arena *arena, struct snippet_found *list, size_t *found_count)
+{
+    list[(*found_count)++] = (struct snippet_found){
+        .name = arena_strdup(arena, snippet->name), .format = snippet->output, .row = *row};
+}
+
+int snippets_try(struct snippets *snippets, struct bytes name, const struct snippet_body *body,
+                 struct arena *arena, struct snippet_found **list, size_t *found_count,
+                 struct err *err)
+{
     const struct snippet_section *section;
     struct snippet_config *config;
-    struct snippet_row *rows;
-    size_t row_count;
-    int rc = find_section(snippets, name, &config, &section, err);
+    struct snippet_row *rows = NULL;
+    size_t count = 0;
+    int rc = snippets_find(snippets, name, &config, &section, err);
 
-    object_check(snippets, SNIPPETS_MAGIC);
+    *found_count = 0;
     if (!rc)
-        rc = snippet_prepare_delete(section->targets, section->target_count, &body, arena, &rows,
-                                    &row_count, err);
-    if (!rc)
-        rc = snippet_rows_write(snippets->options.store, rows, row_count, NULL, NULL, err);
+        rc = snippet_prepare(section->targets, section->target_count, body, arena, &rows, &count,
+                             err);
+    *list = arena_array(arena, count + 1, sizeof(**list));
+    for (size_t i = 0; i < count && !rc; i++) {
+        for (size_t k = 0; k < section->target_count; k++) {
+            if (section->targets[k]->prefix == rows[i].prefix)
+                add_found(section->targets[k], &rows[i], arena, *list, found_count);
+        }
+    }
     snippet_config_unref(config);
-    counter_add(rc ? snippets->refused_count : snippets->delete_count, 1);
+    return rc;
+}
+
+bool snippets_is_dear(struct snippets *snippets, struct bytes name, size_t body_size)
+{
+    struct snippet_config *config = snippets_config(snippets);
+    const struct snippet_section *section = name.size ? snippet_config_find(config, name) : NULL;
+    bool is_dear = body_size > SNIPPET_BRIEF_SIZE_MAX;
+
+    for (size_t i = 0; section && i < section->target_count && !is_dear; i++) {
+        const struct snippet *one = section->targets[i];
+
+        is_dear = one->input_schema || one->output_schema || one->validator || one->convertor;
+    }
+    snippet_config_unref(config);
+    return is_dear;
+}
+
+/* All of a group by one read; list has room for each. */
+static int get_group(struct snippets *snippets, const struct snippet_section *section,
+                     struct bytes key, struct bytes language, struct arena *arena,
+                     struct snippet_found *list, size_t *found_count, struct err *err)
+{
+    int64_t *prefixes = arena_array(arena, section->target_count + 1, sizeof(*prefixes));
+    struct snippet_row *rows;
+    size_t row_count = 0;
+    int rc;
+
+    for (size_t i = 0; i < section->target_count; i++)
+        prefixes[i] = section->targets[i]->prefix;
+    rc = snippet_rows_batch(snippets->options.store, prefixes, section->target_count, &key, 1,
+                            language, arena, &rows, &row_count, err);
+    for (size_t i = 0; i < section->target_count && !rc; i++) {
+        for (size_t k = 0; k < row_count; k++) {
+            if (rows[k].prefix == prefixes[i] && bytes_equal(rows[k].language, language))
+                add_found(section->targets[i], &rows[k], arena, list, found_count);
+        }
+    }
     return rc;
 }
 
@@ -68,22 +221,16 @@ static int get_targets(struct snippets *snippets, const struct snippet_section *
                        struct bytes key, struct bytes language, struct arena *arena,
                        struct snippet_found *list, size_t *found_count, struct err *err)
 {
-    size_t i;
-    int rc = 0;
+    struct snippet_row row;
+    bool is_there;
+    int rc;
 
-    for (i = 0; i < section->target_count && !rc; i++) {
-        const struct snippet *snippet = section->targets[i];
-        struct snippet_found *found = &list[*found_count];
-        bool is_there;
-
-        rc = snippet_rows_get(snippets->options.store, snippet->prefix, key, language, arena,
-                              &found->row, &is_there, err);
-        if (rc || !is_there)
-            continue;
-        found->name = arena_strdup(arena, snippet->name);
-        found->format = snippet->output;
-        ++*found_count;
-    }
+    if (section->target_count != 1)
+        return get_group(snippets, section, key, language, arena, list, found_count, err);
+    rc = snippet_rows_get(snippets->options.store, section->targets[0]->prefix, key, language,
+                          arena, &row, &is_there, err);
+    if (!rc && is_there)
+        add_found(section->targets[0], &row, arena, list, found_count);
     return rc;
 }
 
@@ -93,7 +240,7 @@ int snippets_get(struct snippets *snippets, struct bytes name, struct bytes key,
 {
     const struct snippet_section *section;
     struct snippet_config *config;
-    int rc = find_section(snippets, name, &config, &section, err);
+    int rc = snippets_find(snippets, name, &config, &section, err);
 
     object_check(snippets, SNIPPETS_MAGIC);
     if (rc)

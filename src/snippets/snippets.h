@@ -17,6 +17,7 @@
 #define TORG_SNIPPETS_SNIPPETS_H
 
 #include "base/clock.h"
+#include "snippets/commit.h"
 #include "snippets/config.h"
 #include "snippets/prepare.h"
 #include "store/store.h"
@@ -44,6 +45,9 @@ struct store *snippets_store(const struct snippets *snippets);
 /* Looks at the files now. ERR_INVALID tells what is wrong with them; the old ones stay in use. */
 int snippets_reload(struct snippets *snippets, bool *changed, struct err *err);
 
+/* Rows were written by other functions than those below: who follows changes looks for them. */
+void snippets_tell(struct snippets *snippets);
+
 struct snippets_state {
     int64_t loaded_us;           /* when the config in use was taken in */
     char refused[ERR_TEXT_SIZE]; /* why a newer one was not; "": it was */
@@ -59,6 +63,34 @@ int snippets_put(struct snippets *snippets, struct bytes name, const struct snip
                  struct arena *arena, struct err *err);
 int snippets_delete(struct snippets *snippets, struct bytes name, struct bytes key,
                     struct bytes language, struct arena *arena, struct err *err);
+
+/* The same without a thread that waits: done is told when it is durable, or why it is not, on some
+ * thread, maybe before this has returned. If this fails, done is not told. What is given lives, in
+ * the arena, until then. Only where snippets_defers is true. */
+bool snippets_defers(const struct snippets *snippets);
+
+struct snippet_request {
+    void (*done)(struct snippet_request *request, int rc, struct err *err);
+    void *arg;
+    /* its own */
+    struct snippets *snippets;
+    struct snippet_write write;
+    struct bytes name;
+    bool is_deletion;
+};
+
+int snippets_put_later(struct snippets *snippets, struct bytes name,
+                       const struct snippet_body *body, struct arena *arena,
+                       struct snippet_request *request, struct err *err);
+int snippets_delete_later(struct snippets *snippets, struct bytes name, struct bytes key,
+                          struct bytes language, struct arena *arena,
+                          struct snippet_request *request, struct err *err);
+/* What a put would store, nothing of which is stored; the rows are without their times. */
+struct snippet_found;
+int snippets_try(struct snippets *snippets, struct bytes name, const struct snippet_body *body,
+                 struct arena *arena, struct snippet_found **list, size_t *count, struct err *err);
+/* Whether what is put under a name is checked or converted at length. */
+bool snippets_is_dear(struct snippets *snippets, struct bytes name, size_t body_size);
 
 struct snippet_found {
     const char *name;

@@ -14,6 +14,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "snippets/bounds.h"
+#include "snippets/changes.h"
+#include "snippets/generation.h"
 #include "snippets/prefixes.h"
 #include "snippets/snippets_parts.h"
 
@@ -41,10 +43,12 @@ static int load(struct snippets *snippets, struct bytes text, struct snippet_con
 {
     struct arena *arena = arena_new();
     struct snippet_prefixes prefixes;
-    struct snippet_config_options options = {.dir = snippets->dir, .prefixes = &prefixes};
+    struct snippet_config_options options = {
+        .dir = snippets->dir, .prefixes = &prefixes, .files = &snippets->files};
     int rc = snippet_prefixes_load(snippets->prefixes_path, arena, &prefixes, err);
 
     *config = NULL;
+    snippet_files_release(&snippets->files);
     if (!rc)
         rc = snippet_config_load(text, &options, config, err);
     arena_free(arena);
@@ -92,8 +96,8 @@ static int reload(struct snippets *snippets, bool *changed, struct err *err)
 {
     struct buf text = BUF_INIT(SNIPPET_CONFIG_SIZE_MAX);
     struct snippet_config *config = NULL;
+    uint64_t files_before = snippets->files.hash, hash;
     struct err reason;
-    uint64_t hash;
     int rc = file_read(snippets->config_path, &text, &reason);
 
     *changed = false;
@@ -102,9 +106,8 @@ static int reload(struct snippets *snippets, bool *changed, struct err *err)
     hash = hash_files(snippets, buf_bytes(&text));
     if (!rc)
         rc = load(snippets, buf_bytes(&text), &config, &reason);
-    if (!rc && snippets->config &&
-        snippet_config_hash(config) == snippet_config_hash(snippets->config) &&
-        hash == snippets->tried_hash) {
+    if (!rc && snippets->config && hash == snippets->tried_hash &&
+        files_before == snippets->files.hash && !*snippets->state.refused) {
         snippet_config_unref(config);
     } else if (!rc) {
         *changed = true;
@@ -129,7 +132,7 @@ int snippets_reload(struct snippets *snippets, bool *changed, struct err *err)
     return rc;
 }
 
-/* Reads again only what is another. Schemas are looked at when the config is. */
+/* Loads only what is another. */
 static void look(struct snippets *snippets)
 {
     struct buf text = BUF_INIT(SNIPPET_CONFIG_SIZE_MAX);
@@ -138,7 +141,8 @@ static void look(struct snippets *snippets)
 
     pthread_mutex_lock(&snippets->files_lock);
     if (!file_read(snippets->config_path, &text, &err) &&
-        hash_files(snippets, buf_bytes(&text)) != snippets->tried_hash)
+        (hash_files(snippets, buf_bytes(&text)) != snippets->tried_hash ||
+         snippet_files_hash(&snippets->files) != snippets->files.hash))
         (void)reload(snippets, &changed, &err); /* a refusal is told */
     pthread_mutex_unlock(&snippets->files_lock);
     buf_release(&text);
@@ -161,9 +165,34 @@ static void sweep(struct snippets *snippets, struct task *task)
     }
 }
 
+/* Rows of loads that are over. */
+static void sweep_loads(struct snippets *snippets, struct task *task,
+                        struct snippet_sweep_place *place)
+{
+    bool more = true;
+    struct err err;
+
+    while (more && !task_is_stopping(task)) {
+        if (snippet_generation_sweep(snippets->options.store, place, &more, &err)) {
+            log_warn("rows of old loads of snippets could not be removed",
+                     LOG_TEXT("reason", err.text));
+            return;
+        }
+    }
+}
+
+static void trim_changes(struct snippets *snippets)
+{
+    struct err err;
+
+    if (snippet_changes_trim(snippets->options.store, &err))
+        log_warn("old changes of snippets could not be removed", LOG_TEXT("reason", err.text));
+}
+
 static void keep(struct task *task, void *arg)
 {
     struct snippets *snippets = arg;
+    struct snippet_sweep_place place = {0};
 
     object_check(snippets, SNIPPETS_MAGIC);
     while (!task_is_stopping(task)) {
@@ -172,6 +201,10 @@ static void keep(struct task *task, void *arg)
             look(snippets);
         if (atomic_load(&snippets->sweeps))
             sweep(snippets, task);
+        if (atomic_load(&snippets->sweeps))
+            sweep_loads(snippets, task, &place);
+        if (atomic_load(&snippets->sweeps))
+            trim_changes(snippets);
         task_pause(task, LOOK_MS * 1000);
     }
 }
@@ -227,6 +260,8 @@ int snippets_open(const struct snippets_options *options, struct snippets **resu
     }
     pthread_mutex_init(&snippets->files_lock, NULL);
     pthread_mutex_init(&snippets->lock, NULL);
+    snippets->watch = snippet_watch_new(options->clock);
+    snippets->failures = snippet_failures_new();
     count_things(snippets);
     rc = begin(snippets, err);
     if (!rc) {
@@ -234,6 +269,9 @@ int snippets_open(const struct snippets_options *options, struct snippets **resu
             .name = "snippets", .run = keep, .arg = snippets, .clock = options->clock};
 
         rc = task_start(&snippets->keeper, &task, err);
+        /* Elsewhere processes write beside each other, and large transactions would conflict. */
+        if (!rc && store_is_local(options->store))
+            rc = snippet_committer_start(options->store, options->clock, &snippets->committer, err);
     }
     if (rc)
         snippets_close(snippets);
@@ -247,10 +285,14 @@ void snippets_close(struct snippets *snippets)
     if (!snippets)
         return;
     task_stop(&snippets->keeper);
+    snippet_committer_stop(snippets->committer);
+    snippet_watch_free(snippets->watch);
+    snippet_failures_free(snippets->failures);
     object_end(snippets, SNIPPETS_MAGIC);
     snippet_config_unref(snippets->config);
     pthread_mutex_destroy(&snippets->lock);
     pthread_mutex_destroy(&snippets->files_lock);
+    snippet_files_release(&snippets->files);
     free(snippets->config_path);
     free(snippets->prefixes_path);
     free(snippets->dir);

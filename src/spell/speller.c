@@ -11,6 +11,7 @@
 #include "spell/base.h"
 #include "spell/bounds.h"
 #include "spell/check.h"
+#include "spell/letters.h"
 #include "spell/snapshot.h"
 
 #define SURE 0.95F /* a correction this likely is made though the text as it stands finds more */
@@ -234,6 +235,31 @@ static int run(struct speller *speller, struct bytes text, enum check_mood mood,
     return 0;
 }
 
+bool speller_is_common(struct speller *speller, struct bytes word)
+{
+    struct spell_token token;
+    struct epoch_slot *slot;
+    struct err err;
+    size_t at = 0;
+    bool is_common = false;
+    wordid id;
+
+    object_check(speller, SPELLER_MAGIC);
+    if (!letters_next(word, &at, &token) || at < word.size || !token.letters.size ||
+        epoch_join(speller->epoch, &slot, &err))
+        return false;
+    epoch_enter(slot);
+    id = words_find_known(speller->words, token.letters.at, token.letters.size);
+    if (id != WORDID_NONE) {
+        const struct word *found = words_get(speller->words, id);
+
+        is_common = found->is_right && found->rarity;
+    }
+    epoch_exit(slot);
+    epoch_leave(slot);
+    return is_common;
+}
+
 static void undo(struct bytes text, struct spell_result *result)
 {
     *result = (struct spell_result){.text = text, .confidence = 1};
@@ -271,9 +297,10 @@ static void keep_changes(struct bytes text, const bool *kept, struct arena *aren
     buf_release(&out);
 }
 
-/* Word by word: a change is good when its words find something, and more than those typed. */
-static int judge_each(struct bytes text, spell_hits_fn *hits, void *arg, struct arena *arena,
-                      struct spell_result *result, struct err *err)
+/* Word by word: a change is good when its words find something, and more than those typed. A common
+ * word that nothing has stays: what the others find is nearer to what was meant. */
+static int judge_each(struct speller *speller, struct bytes text, spell_hits_fn *hits, void *arg,
+                      struct arena *arena, struct spell_result *result, struct err *err)
 {
     bool *kept = arena_array(arena, result->change_count, sizeof(*kept));
     int rc = 0;
@@ -282,6 +309,9 @@ static int judge_each(struct bytes text, spell_hits_fn *hits, void *arg, struct 
         const struct spell_change *change = &result->changes[i];
         uint64_t before = 0, after = 0;
 
+        if (change->reason == SPELL_TYPO && change->confidence < SURE &&
+            speller_is_common(speller, change->original))
+            continue;
         rc = hits(arg, change->corrected, &after, err);
         if (!rc && after > 0)
             rc = hits(arg, change->original, &before, err);
@@ -295,8 +325,8 @@ static int judge_each(struct bytes text, spell_hits_fn *hits, void *arg, struct 
 }
 
 /* A correction was found: may it be made? */
-static int judge(struct bytes text, spell_hits_fn *hits, void *arg, struct arena *arena,
-                 struct spell_result *result, struct err *err)
+static int judge(struct speller *speller, struct bytes text, spell_hits_fn *hits, void *arg,
+                 struct arena *arena, struct spell_result *result, struct err *err)
 {
     bool is_all = result->change_count == 1 &&
                   bytes_equal(result->changes[0].original, text); /* there are no others */
@@ -306,7 +336,7 @@ static int judge(struct bytes text, spell_hits_fn *hits, void *arg, struct arena
     if (!rc && after == 0 && !is_all) {
         rc = hits(arg, text, &before, err);
         if (!rc && before == 0)
-            return judge_each(text, hits, arg, arena, result, err);
+            return judge_each(speller, text, hits, arg, arena, result, err);
     } else if (!rc && after > 0 && result->confidence < SURE) {
         rc = hits(arg, text, &before, err);
     }
@@ -331,7 +361,7 @@ int spell_check(struct speller *speller, struct bytes text, spell_hits_fn *hits,
     if (rc || !hits)
         return rc;
     if (result->change_count)
-        rc = judge(text, hits, arg, arena, result, err);
+        rc = judge(speller, text, hits, arg, arena, result, err);
     if (rc || result->change_count)
         return rc;
     rc = hits(arg, text, &count, err);
@@ -339,7 +369,7 @@ int spell_check(struct speller *speller, struct bytes text, spell_hits_fn *hits,
         return rc;
     rc = run(speller, text, CHECK_EAGER, arena, result, err);
     if (!rc && result->change_count)
-        rc = judge(text, hits, arg, arena, result, err);
+        rc = judge(speller, text, hits, arg, arena, result, err);
     return rc;
 }
 

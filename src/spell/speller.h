@@ -92,6 +92,10 @@ int speller_save(struct speller *speller, struct bytes note, struct err *err);
 /* The note of the snapshot it was opened with; empty when there was none. */
 struct bytes speller_note(const struct speller *speller);
 
+/* Whether a dictionary has the word, and people use it: then it was hardly mistyped, though live
+ * data does not have it ("pink"). */
+bool speller_is_common(struct speller *speller, struct bytes word);
+
 struct speller_sizes speller_sizes(const struct speller *speller);
 
 /* Corrects a query. `hits` may be NULL; else it keeps the check from doing harm: a correction that

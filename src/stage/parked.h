@@ -32,7 +32,9 @@
 #define PARKED_BY_TAKEDOWNS "takedowns"
 #define PARKED_BY_OPINIONS "opinions"
 #define PARKED_BY_PHOTOS "photos"
+#define PARKED_BY_PHOTO_FIRST "photo-first"
 #define PARKED_BY_PHOTO_FETCH "photo-fetch"
+#define PARKED_BY_MESSAGES "messages"
 #define PARKED_BY_FEEDS "feeds"
 #define PARKED_BY_REFUSALS "refusals"
 

@@ -82,6 +82,23 @@ static int connect_writer(struct sqlite_writer *self, struct err *err)
     return rc;
 }
 
+/* After a failure. SQLite opens a file that it cannot write just then for reading alone, its log as
+ * well, and finds out with the first transaction: that is tried here, not by who comes next. */
+static int reconnect_writer(struct sqlite_writer *self, struct err *err)
+{
+    struct sqlite_connection *connection = &self->connection;
+    int rc = connect_writer(self, err);
+
+    if (rc)
+        return rc;
+    rc = sqlite_step(connection, connection->begin, err);
+    if (rc == 0)
+        rc = sqlite_step(connection, connection->rollback, err);
+    if (rc)
+        sqlite_disconnect(connection);
+    return rc;
+}
+
 /* ---- a group ---- */
 
 /* Adds what waits; false when there was nothing or the group is full. */
@@ -216,7 +233,7 @@ static void fail_group(struct sqlite_writer *self, const struct err *why)
     }
     assert(why->code < 0 && self->group_count > 0);
     sqlite_disconnect(&self->connection);
-    if (connect_writer(self, &err))
+    if (reconnect_writer(self, &err))
         log_error("the store cannot be opened again", LOG_TEXT("reason", err.text));
 }
 
@@ -228,7 +245,7 @@ static void run_group(struct sqlite_writer *self)
 
     self->wal_page_count = 0;
     if (!self->connection.db)
-        rc = connect_writer(self, &err);
+        rc = reconnect_writer(self, &err);
     if (rc == 0)
         rc = sqlite_checkpointer_enter(self->checkpointer, &err);
     if (rc == 0) {

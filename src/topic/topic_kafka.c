@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -89,10 +90,17 @@ void kafka_set_number(rd_kafka_conf_t *conf, const char *name, int64_t value)
     kafka_set(conf, name, text);
 }
 
+/* syslog's error and worse, but for what a handle says of the sign-in that its own end breaks off.
+ */
+static bool is_serious(int level, const char *text)
+{
+    return level <= 3 && !strstr(text, "Broker handle destroyed");
+}
+
 static void log_line(const rd_kafka_t *handle, int level, const char *facility, const char *text)
 {
     (void)handle;
-    if (level <= 3) /* syslog's error and worse */
+    if (is_serious(level, text))
         log_warn("kafka client", LOG_TEXT("facility", facility), LOG_TEXT("text", text));
     else
         log_debug("kafka client", LOG_TEXT("facility", facility), LOG_TEXT("text", text));

@@ -70,6 +70,7 @@ static Torg__V1__FeedEvent *event_of(struct feed_scene *scene, const char *word,
     event->upsert->external_id = arena_text(arena, bytes_make(word, (size_t)(equals - word)));
     event->upsert->content =
         content_of(arena, "books", (int)strtol(equals + 1, NULL, 10), 100, "RUB");
+    event->upsert->unavailable = strchr(equals, '!') != NULL;
     if (equals[1] == '?')
         event->upsert->content->title = arena_strdup(arena, "");
     return event;

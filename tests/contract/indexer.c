@@ -219,6 +219,27 @@ static void a_batch_of_updates_needs_one_write(void **state)
     end(indexer);
 }
 
+/* Idle shards are looked at some twenty times a second where other machines write. */
+static void a_shard_where_nothing_waits_asks_twice(void **state)
+{
+    struct indexer *indexer;
+
+    begin(state, 1);
+    place_put(&place, LANE_MAIN, "a", 1, 1);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    assert_int_equal(do_round(indexer).element_count, 0);
+    store_fault_arm(place.store, STORE_FAULT_EXEC, 2, 1); /* the client, and all lanes at once */
+    assert_int_equal(do_round(indexer).element_count, 0);
+    store_fault_arm(place.store, STORE_FAULT_EXEC, 0, 0);
+    for (int lane = 0; lane < LANE_FAILED; lane++) {
+        place_put(&place, (enum lane)lane, "a", lane + 2, lane + 2);
+        assert_int_equal(do_round(indexer).element_count, 1);
+        assert_int_equal(do_round(indexer).element_count, 0);
+    }
+    end(indexer);
+}
+
 static void a_new_owner_tells_schema_and_progress_without_documents(void **state)
 {
     struct indexer *indexer;
@@ -727,6 +748,7 @@ static const struct test_case cases[] = {
     CASE(a_document_that_comes_after_its_end_is_not_shown),
     CASE(the_longest_placement_class_is_numbered),
     CASE(a_batch_of_updates_needs_one_write),
+    CASE(a_shard_where_nothing_waits_asks_twice),
     CASE(a_new_owner_tells_schema_and_progress_without_documents),
     CASE(each_shard_has_its_partition),
     CASE(an_emergency_overtakes_all),

@@ -14,6 +14,7 @@
 #include "model/topics.h"
 #include "patience.h"
 #include "registry/bounds.h"
+#include "registry/receiving/side.h"
 
 enum { TRY_COUNT = 3, RUN_MAX = 1000, READ_COUNT = 500, WAIT_MS = PATIENCE_MS };
 
@@ -168,6 +169,51 @@ int64_t place_client_id(struct index_place *place)
     return id;
 }
 
+/* --- side fields --- */
+
+void place_declare_stock(struct index_place *place)
+{
+    Torg__V1__DeclareSchemaRequest request = TORG__V1__DECLARE_SCHEMA_REQUEST__INIT;
+    Torg__V1__FieldOptions options = TORG__V1__FIELD_OPTIONS__INIT;
+    Torg__V1__SchemaField field = TORG__V1__SCHEMA_FIELD__INIT;
+    Torg__V1__SchemaField *fields[] = {&field};
+    struct violations reasons = violations_in(place->arena);
+    Torg__V1__Schema schema = TORG__V1__SCHEMA__INIT;
+    struct err err = {0};
+
+    options.side = true;
+    field.name = (char *)"stock";
+    field.type = TORG__V1__SCHEMA_FIELD__TYPE__INTEGER;
+    field.options = &options;
+    request.fields = fields;
+    request.n_fields = 1;
+    if (receiver_declare(&place->receiver, "test", &request, place->client, &reasons, &schema,
+                         &err))
+        fail_msg("%s", err.text);
+}
+
+Torg__V1__Verdict *place_stock(struct index_place *place, const char *pk, int64_t epoch,
+                               int64_t sequence, int64_t stock)
+{
+    Torg__V1__FieldChange *change = MESSAGE_NEW(field_change, place->arena);
+    Torg__V1__Verdict **verdicts;
+    struct err err = {0};
+
+    change->pk = arena_strdup(place->arena, pk);
+    change->epoch = epoch;
+    change->sequence = sequence;
+    change->fields = arena_array(place->arena, 1, sizeof(change->fields[0]));
+    change->fields[0] = field_of(place->arena, "stock");
+    change->n_fields = 1;
+    if (stock >= 0)
+        change->fields[0]->_integer_case = TORG__V1__RAW_FIELD___INTEGER_INTEGER;
+    change->fields[0]->integer = stock;
+    if (receiver_put_fields(&place->receiver, place->client, &change, 1, place->arena, &verdicts,
+                            &err))
+        fail_msg("%s", err.text);
+    return verdicts[0];
+}
+
 /* --- rounds --- */
 
 struct indexer *place_indexer(struct index_place *place, uint32_t shard, uint64_t ticket)
@@ -227,7 +273,9 @@ static void put(struct shelf *shelf, const Torg__V1__IndexDocument *told)
     snprintf(document->pk, sizeof(document->pk), "%s", told->pk);
     for (size_t i = 0; i < told->n_values; i++) {
         assert_true(told->values[i]->number >= 1 && told->values[i]->number <= shelf->field_count);
-        if (!told->values[i]->n_texts)
+        if (told->values[i]->number == shelf->stock_number)
+            document->stock = told->values[i]->integer;
+        else if (!told->values[i]->n_texts)
             document->price = told->values[i]->integer;
     }
     snprintf(shelf->last_put, sizeof(shelf->last_put), "%s", told->pk);
@@ -249,6 +297,23 @@ static void take_off(struct shelf *shelf, const Torg__V1__IndexRemoval *told)
     document->version = told->version;
     document->is_there = false;
     snprintf(document->pk, sizeof(document->pk), "%s", told->pk);
+}
+
+static void change(struct shelf *shelf, const Torg__V1__IndexFields *told)
+{
+    for (size_t i = 0; i < told->n_documents; i++) {
+        const Torg__V1__IndexFields__Document *one = told->documents[i];
+        struct shelf_document *document = &shelf->documents[one->doc_id];
+
+        assert_true(one->doc_id < SHELF_COUNT_MAX && one->n_values == 1);
+        assert_int_equal(one->values[0]->number, shelf->stock_number);
+        if (!document->is_there || strcmp(document->pk, one->pk) != 0)
+            continue;
+        document->stock = one->values[0]->is_none ? 0 : one->values[0]->integer;
+        shelf->change_count++;
+        if (!shelf->stock_min || document->stock < shelf->stock_min)
+            shelf->stock_min = document->stock;
+    }
 }
 
 void shelf_lose(struct shelf *shelf, uint64_t first)
@@ -285,12 +350,18 @@ static void apply(struct shelf *shelf, const Torg__V1__IndexMessage *message, ui
     switch (message->kind_case) {
     case TORG__V1__INDEX_MESSAGE__KIND_SCHEMA:
         shelf->field_count = (uint32_t)message->schema->n_fields;
+        for (size_t i = 0; i < message->schema->n_fields; i++)
+            if (strcmp(message->schema->fields[i]->name, "stock") == 0)
+                shelf->stock_number = message->schema->fields[i]->number;
         break;
     case TORG__V1__INDEX_MESSAGE__KIND_PUT:
         put(shelf, message->put);
         break;
     case TORG__V1__INDEX_MESSAGE__KIND_REMOVE:
         take_off(shelf, message->remove);
+        break;
+    case TORG__V1__INDEX_MESSAGE__KIND_FIELDS:
+        change(shelf, message->fields);
         break;
     case TORG__V1__INDEX_MESSAGE__KIND_PROGRESS:
         for (size_t i = 0; i < message->progress->n_lanes; i++)
@@ -375,6 +446,20 @@ struct comparison {
     char wrong[256];
 };
 
+static int64_t stock_of(const struct store_value *side)
+{
+    struct arena *arena = arena_new();
+    Torg__V1__SideFields *fields = NULL;
+    int64_t stock = 0;
+
+    if (side->type != STORE_NULL)
+        assert_int_equal(side_decode(side->bytes, arena, &fields, NULL), 0);
+    if (fields && fields->n_fields)
+        stock = fields->fields[0]->field->integer;
+    arena_free(arena);
+    return stock < 0 ? 0 : stock;
+}
+
 static void compare_row(struct comparison *comparison, const struct store_value *columns)
 {
     const struct shelf_document *found = NULL;
@@ -388,6 +473,10 @@ static void compare_row(struct comparison *comparison, const struct store_value 
         snprintf(comparison->wrong, sizeof(comparison->wrong),
                  "%s: version %" PRId64 " is on the shelf, not %" PRId64, pk,
                  found ? found->version : -1, columns[1].integer);
+    else if (found->stock != stock_of(&columns[2]))
+        snprintf(comparison->wrong, sizeof(comparison->wrong),
+                 "%s: stock %" PRId64 " is on the shelf, not %" PRId64, pk, found->stock,
+                 stock_of(&columns[2]));
 }
 
 static int compare(struct store_tx *tx, void *arg, struct err *err)
@@ -395,7 +484,8 @@ static int compare(struct store_tx *tx, void *arg, struct err *err)
     struct comparison *comparison = arg;
     const struct store_value params[] = {STORE_V_INT(comparison->client_id)};
     struct store_rows rows = store_select(
-        tx, "SELECT pk, version FROM registry WHERE client_id = $1 AND status = 1", params, 1);
+        tx, "SELECT pk, version, side FROM registry WHERE client_id = $1 AND status = 1", params,
+        1);
 
     comparison->alive_count = 0;
     while (store_next(&rows))

@@ -46,6 +46,12 @@ void place_put_until(struct index_place *place, int64_t end_us, const char *pk, 
                      int64_t price);
 int64_t place_client_id(struct index_place *place);
 
+/* Declares "stock", a side field of integers. */
+void place_declare_stock(struct index_place *place);
+/* Changes it, with this order; a value below 0 takes it away. The verdict, in the place's arena. */
+Torg__V1__Verdict *place_stock(struct index_place *place, const char *pk, int64_t epoch,
+                               int64_t sequence, int64_t stock);
+
 /* The same of many, "k0" to "k<count - 1>", in one batch of the lane main. */
 void place_put_many(struct index_place *place, size_t count, int64_t version);
 
@@ -61,6 +67,7 @@ struct shelf_document {
     char pk[64];
     int64_t version;
     int64_t price;
+    int64_t stock; /* 0: none */
 };
 
 struct shelf {
@@ -69,9 +76,11 @@ struct shelf {
     uint64_t next; /* offset */
     uint64_t ticket;
     uint32_t field_count; /* of the schema last told */
+    uint32_t stock_number;
     int64_t progress[4];
     struct shelf_document documents[SHELF_COUNT_MAX];
-    size_t put_count, removal_count, stale_count, record_count;
+    size_t put_count, removal_count, stale_count, record_count, change_count;
+    int64_t stock_min; /* the least that a change has told since it was set; 0: none has */
     char last_put[64]; /* pk */
     bool has_gap;      /* it began in the midst of the topic: not whole before a pour's end */
     int64_t pour;      /* that one; 0: none has begun */
@@ -87,7 +96,8 @@ void shelf_follow(struct shelf *shelf, struct index_place *place);
 void shelf_follow_until(struct shelf *shelf, struct index_place *place, uint64_t until);
 const struct shelf_document *shelf_find(const struct shelf *shelf, const char *pk);
 size_t shelf_count(const struct shelf *shelf);
-/* All shards together hold exactly the documents of the registry that are alive. */
+/* All shards together hold exactly the documents of the registry that are alive, and their stock.
+ */
 void shelves_equal_registry(struct shelf *shelves, uint32_t shard_count, struct index_place *place);
 
 #endif

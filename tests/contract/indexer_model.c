@@ -34,6 +34,7 @@ struct owners {
 struct model {
     struct rng rng;
     int64_t versions[KEY_COUNT];
+    int64_t sequence; /* of side fields */
     struct owners owners[SHARD_COUNT];
     uint64_t ticket;
 };
@@ -48,6 +49,16 @@ static void put_some(struct model *model)
     snprintf(pk, sizeof(pk), "k%zu", key);
     place_put(&place, lanes[rng_below(&model->rng, ARRAY_COUNT(lanes))], pk, ++model->versions[key],
               rng_below(&model->rng, 3) ? (int64_t)key : -1);
+}
+
+/* Newer and older orders, of documents that are there and that are not. */
+static void change_stock(struct model *model)
+{
+    int64_t sequence = rng_below(&model->rng, 4) ? ++model->sequence : model->sequence / 2;
+    char pk[16];
+
+    snprintf(pk, sizeof(pk), "k%zu", (size_t)rng_below(&model->rng, KEY_COUNT));
+    place_stock(&place, pk, 1, sequence, rng_below(&model->rng, 5) ? sequence + 1 : -1);
 }
 
 static void add_owner(struct model *model, uint32_t shard)
@@ -155,6 +166,7 @@ static void follow_late(struct shelf *shelf)
         if (want->is_there) {
             assert_string_equal(has->pk, want->pk);
             assert_int_equal(has->version, want->version);
+            assert_int_equal(has->stock, want->stock);
         }
     }
 }
@@ -189,7 +201,12 @@ static void lose(struct model *model)
 
 static void step(struct model *model)
 {
-    switch (rng_below(&model->rng, 14)) {
+    switch (rng_below(&model->rng, 17)) {
+    case 14:
+    case 15:
+    case 16:
+        change_stock(model);
+        break;
     case 12:
         lose(model);
         break;
@@ -246,6 +263,7 @@ static void run_sequence(uint64_t seed)
     place.base.rules.trim_delay_us = INT64_MAX / 2; /* what is lost is for the model to say */
     place.base.rules.slack_count = 10;              /* no less: marks and schema are records too */
     put_some(&model);
+    place_declare_stock(&place);
     for (int i = 0; i < STEP_COUNT; i++)
         step(&model);
     for (uint32_t shard = 0; shard < SHARD_COUNT; shard++) {

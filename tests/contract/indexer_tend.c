@@ -129,15 +129,108 @@ static void a_pour_survives_every_failure_and_change_of_owner(void **state)
             shelf_lose(&fresh, fresh.next);
         }
     }
-    place_put_many(&place, 600, 2);
-    place_put_many(&place, 600, 3);
-    place_put_many(&place, 600, 4);
-    place_put_many(&place, 600, 5);
+    for (int version = 2; version < 8; version++) { /* enough for one more pour */
+        place_put_many(&place, 600, version);
+        place_run(indexer); /* each is sent: the next does not supersede it in the queue */
+    }
     place_tend(&place, indexer, 0);
     shelf_follow(&fresh, &place);
     assert_false(fresh.has_gap);
     shelves_equal_registry(&fresh, 1, &place);
     shelves_equal_registry(&shelf, 1, &place);
+    end();
+}
+
+/* Somebody makes the topic anew: nothing of what was sent is left. */
+static void lose_topic(void)
+{
+    const struct topic_config config = {.partition_count = 1};
+    struct err err = {0};
+
+    OK(topic_remove(place.topics, topic, &err));
+    OK(topic_create(place.topics, topic, &config, &err));
+}
+
+static void put_others(size_t count)
+{
+    char pk[16];
+
+    for (size_t i = 0; i < count; i++) {
+        snprintf(pk, sizeof(pk), "other%zu", i);
+        place_put(&place, LANE_MAIN, pk, 1, 1);
+    }
+}
+
+static void check_fresh(size_t count)
+{
+    place_tend(&place, indexer, 0);
+    shelf_lose(&fresh, 0);
+    shelf_follow(&fresh, &place);
+    assert_int_equal(shelf_count(&fresh), count);
+    shelves_equal_registry(&fresh, 1, &place);
+}
+
+/* It is longer than before when its owner first looks at it. */
+static void what_is_sent_after_a_loss_does_not_hide_it(void **state)
+{
+    begin(state);
+    place_put_many(&place, 200, 1);
+    place_run(indexer);
+    indexer_free(indexer);
+    lose_topic();
+    put_others(250);
+    indexer = place_indexer(&place, 0, 2);
+    check_fresh(450);
+    end();
+}
+
+static void a_loss_under_its_owner_is_told_by_offsets(void **state)
+{
+    begin(state);
+    place_put_many(&place, 200, 1);
+    place_tend(&place, indexer, 0);
+    lose_topic();
+    put_others(250);
+    place_run(indexer); /* all of it before the next look */
+    check_fresh(450);
+    end();
+}
+
+static void a_loss_in_the_midst_of_a_pour_begins_it_again(void **state)
+{
+    struct err err = {0};
+    bool is_poured;
+
+    begin(state);
+    place_put_many(&place, 600, 1);
+    place_run(indexer);
+    for (int version = 2; version < 8; version++) {
+        place_put_many(&place, 600, version);
+        place_run(indexer);
+    }
+    place.base.rules.slack_count = 10;
+    clock_manual_advance(&place.clock, (int64_t)TEND_MS * MS_US);
+    OK(indexer_tend(indexer, &err));
+    OK(indexer_pour(indexer, &is_poured, &err));
+    assert_true(is_poured);
+    place_run(indexer);
+    lose_topic();
+    check_fresh(600);
+    end();
+}
+
+static void a_topic_that_was_removed_is_made_and_poured(void **state)
+{
+    struct indexer_round round;
+    struct err err = {0};
+
+    begin(state);
+    place_put_many(&place, 200, 1);
+    place_run(indexer);
+    OK(topic_remove(place.topics, topic, &err));
+    put_others(1);
+    (void)indexer_round(indexer, &round, &err); /* finds that it is gone, or makes it */
+    check_fresh(201);
     end();
 }
 
@@ -206,11 +299,20 @@ static const struct test_case cases[] = {
     CASE(many_changes_of_few_documents_leave_a_short_topic),
 };
 
+/* Topics that are removed by hand. librdkafka keeps handles of such ones: not on servers. */
+static const struct test_case losses[] = {
+    CASE(what_is_sent_after_a_loss_does_not_hide_it),
+    CASE(a_loss_under_its_owner_is_told_by_offsets),
+    CASE(a_loss_in_the_midst_of_a_pour_begins_it_again),
+    CASE(a_topic_that_was_removed_is_made_and_poured),
+};
+
 int main(int argc, char **argv)
 {
     static struct case_list list = {.name = "indexer-tend"};
 
     cases_embedded(&list, cases, ARRAY_COUNT(cases));
+    cases_embedded(&list, losses, ARRAY_COUNT(losses));
     cases_on_servers(&list, cases, ARRAY_COUNT(cases));
     return cases_run(&list, argc, argv);
 }

@@ -166,6 +166,74 @@ static void other_statuses_stay_and_the_expired_comes_back(void **state)
                         "3 c UPDATED (the offer had expired and is prolonged)");
 }
 
+static void what_is_not_available_is_withdrawn_and_comes_back(void **state)
+{
+    struct feed_scene *scene = start(state);
+    const char *id;
+
+    assert_string_equal(told(scene, run_task(scene, 1, "a=1 b=1! c=1")), "DONE rows 3 created 3");
+    assert_string_equal(shown(scene), "a=1 b=1:WITHDRAWN c=1");
+    assert_int_equal(item_offer(scene, "b")->revision, 1);
+    id = item_offer(scene, "a")->id;
+    move_item(scene, "c", MOVE_EXPIRE);
+    assert_string_equal(told(scene, run_task(scene, 2, "a=2! b=1! c=1!")),
+                        "DONE rows 3 updated 2 unchanged 1");
+    assert_string_equal(shown(scene), "a=2:WITHDRAWN b=1:WITHDRAWN c=1:WITHDRAWN");
+    assert_string_equal(report(scene, 2), "1 a UPDATED (is not available: the offer is withdrawn); "
+                                          "2 b UNCHANGED; "
+                                          "3 c UPDATED (is not available: the offer is withdrawn)");
+    assert_string_equal(told(scene, run_task(scene, 3, "a=3 b=1 c=1!")),
+                        "DONE rows 3 updated 2 unchanged 1");
+    assert_string_equal(shown(scene), "a=3 b=1 c=1:WITHDRAWN");
+    assert_string_equal(item_offer(scene, "a")->id, id);
+    undo(scene, 3);
+    assert_string_equal(shown(scene), "a=2:WITHDRAWN b=1:WITHDRAWN c=1:WITHDRAWN");
+    run_task(scene, 4, "a=2 b=1 c=1"); /* undone, they are still the feed's to bring back */
+    assert_string_equal(shown(scene), "a=2 b=1 c=1");
+}
+
+static void a_sellers_hand_counts_above_his_feed(void **state)
+{
+    struct feed_scene *scene = start(state);
+
+    run_task(scene, 1, "a=1! b=1 c=1! d=1");
+    move_item(scene, "a", MOVE_REPUBLISH);
+    move_item(scene, "b", MOVE_WITHDRAW);
+    move_item(scene, "c", MOVE_REPUBLISH); /* and thinks again */
+    move_item(scene, "c", MOVE_WITHDRAW);
+    move_item(scene, "d", MOVE_SELL_ELSEWHERE);
+    run_task(scene, 2, "a=1! b=1! c=1! d=1!");
+    assert_string_equal(shown(scene), "a=1 b=1:WITHDRAWN c=1:WITHDRAWN d=1:SOLD_ELSEWHERE");
+    run_task(scene, 3, "a=1 b=1 c=1 d=1");
+    assert_string_equal(shown(scene), "a=1 b=1:WITHDRAWN c=1:WITHDRAWN d=1:SOLD_ELSEWHERE");
+    run_task(scene, 4, "a=1! b=1 c=1 d=1"); /* it was available meanwhile: the feed's word is new */
+    assert_string_equal(shown(scene),
+                        "a=1:WITHDRAWN b=1:WITHDRAWN c=1:WITHDRAWN d=1:SOLD_ELSEWHERE");
+}
+
+static void availability_shakes_off_no_ban(void **state)
+{
+    struct feed_scene *scene = start(state);
+    const char *id;
+
+    run_task(scene, 1, "a=1! b=1");
+    id = item_offer(scene, "a")->id;
+    assert_true(judge(scene, id, item_offer(scene, "a")->revision, true));
+    assert_string_equal(told(scene, run_task(scene, 2, "a=2 b=1")),
+                        "DONE rows 2 unchanged 1 banned 1");
+    assert_string_equal(shown(scene), "a=2:BANNED b=1");
+    run_task(scene, 3, "a=2! b=1");
+    assert_string_equal(shown(scene), "a=2:BANNED b=1");
+    run_task(scene, 4, "b=1"); /* deleted, and back */
+    run_task(scene, 5, "a=2! b=1");
+    assert_string_equal(shown(scene), "a=2:BANNED b=1");
+    assert_true(judge(scene, id, item_offer(scene, "a")->revision, false));
+    run_task(scene, 6, "a=2! b=1");
+    assert_string_equal(shown(scene), "a=2:WITHDRAWN b=1");
+    run_task(scene, 7, "a=2 b=1");
+    assert_string_equal(shown(scene), "a=2 b=1");
+}
+
 static void a_row_may_delete(void **state)
 {
     struct feed_scene *scene = start(state);
@@ -183,9 +251,10 @@ static void of_two_rows_with_one_id_the_later_holds(void **state)
     struct feed_scene *scene = start(state);
 
     assert_string_equal(told(scene, run_task(scene, 1, "a=1 b=1 a=2")),
-                        "DONE rows 3 created 2 updated 1");
+                        "DONE rows 3 created 2 unchanged 1");
     assert_string_equal(shown(scene), "a=2 b=1");
-    assert_string_equal(told(scene, undo(scene, 1)), "UNDONE rows 3 created 2 updated 1 undone 3");
+    assert_string_equal(told(scene, undo(scene, 1)),
+                        "UNDONE rows 3 created 2 unchanged 1 undone 2");
     assert_string_equal(shown(scene), "");
 }
 
@@ -676,6 +745,28 @@ static void a_name_is_not_taken_twice(void **state)
     assert_string_equal(item_offer(scene, "a")->id, other.id);
 }
 
+/* Of rows with one id the last good one is written, once; the others are told of it. */
+static void rows_of_one_name_are_one_change(void **state)
+{
+    struct feed_scene *scene = start(state);
+    int64_t changes;
+
+    run_task(scene, 1, "a=1");
+    changes = offer_changes(scene);
+    assert_string_equal(told(scene, run_task(scene, 2, "a=2 a=3 a=4 b=? a=5 a=? b=?")),
+                        "DONE rows 7 updated 1 unchanged 3 refused 3");
+    assert_string_equal(report(scene, 2),
+                        "1 a UNCHANGED (row 5 has the same id and counts instead); "
+                        "2 a UNCHANGED (row 5 has the same id and counts instead); "
+                        "3 a UNCHANGED (row 5 has the same id and counts instead); "
+                        "4 b REFUSED content.title; 5 a UPDATED; "
+                        "6 a REFUSED content.title; 7 b REFUSED content.title");
+    assert_int_equal(offer_changes(scene), changes + 1);
+    assert_string_equal(shown(scene), "a=5");
+    undo(scene, 2);
+    assert_string_equal(shown(scene), "a=1");
+}
+
 static void feeds_of_a_seller_do_not_meet(void **state)
 {
     struct feed_scene *scene = start(state);
@@ -767,6 +858,9 @@ static const struct test_case cases[] = {
     CASE(an_item_without_an_id_is_known_by_its_content),
     CASE(a_ban_stays),
     CASE(other_statuses_stay_and_the_expired_comes_back),
+    CASE(what_is_not_available_is_withdrawn_and_comes_back),
+    CASE(a_sellers_hand_counts_above_his_feed),
+    CASE(availability_shakes_off_no_ban),
     CASE(a_row_may_delete),
     CASE(of_two_rows_with_one_id_the_later_holds),
     CASE(what_a_later_task_has_touched_is_left),
@@ -790,6 +884,7 @@ static const struct test_case cases[] = {
     CASE(offers_made_by_hand_are_matched),
     CASE(a_name_that_is_changed_by_hand_leaves_the_feed),
     CASE(a_name_is_not_taken_twice),
+    CASE(rows_of_one_name_are_one_change),
     CASE(feeds_of_a_seller_do_not_meet),
     CASE(sellers_do_not_meet),
     CASE(failed_photos_are_told_in_the_report),

@@ -259,18 +259,39 @@ static void merge(struct m_row *row, const struct m_row *kept)
     }
 }
 
-static void apply_row(struct model *model, struct m_task *task, int64_t number, int name, int what)
+static void keep_row(struct model *model, struct m_task *task, struct m_row *row,
+                     struct m_row *kept)
+{
+    if (kept && task->message.state == STATE(ENDING))
+        row->what = kept->what;
+    merge(row, kept);
+    if (kept)
+        (*count_of(task, kept->outcome))--;
+    else
+        task->counts.rows += row->row != FEED_ROW_GONE;
+    (*count_of(task, row->outcome))++;
+    if (!kept) {
+        CHECK(model, task->row_count < ROW_COUNT_MAX);
+        kept = &task->rows[task->row_count++];
+    }
+    *kept = *row;
+}
+
+/* Whether it counts for its name, and not those before it. */
+static bool apply_row(struct model *model, struct m_task *task, int64_t number, int name, int what)
 {
     struct m_item *item = &model->items[task->seller][name];
     struct m_row *kept = row_find(task, number, name);
     struct m_row row = {.row = number, .name = name, .what = what};
     bool touched;
+    bool counts;
 
     if (is_settled(task, kept, what))
-        return;
+        return false;
     if (item->offer != NO_OFFER)
         row.before = model->offers[item->offer];
     row.outcome = apply_to_item(model, task, item, what, &row, &touched);
+    counts = row.outcome != OUTCOME(REFUSED);
     row.offer = item->offer;
     if (row.changed) {
         row.after_status = model->offers[item->offer].status;
@@ -282,19 +303,35 @@ static void apply_row(struct model *model, struct m_task *task, int64_t number, 
         if (what == DELETION && !row.changed)
             item->task--;
     }
-    if (kept && task->message.state == STATE(ENDING))
-        row.what = kept->what;
-    merge(&row, kept);
-    if (kept)
-        (*count_of(task, kept->outcome))--;
-    else
-        task->counts.rows += number != FEED_ROW_GONE;
-    (*count_of(task, row.outcome))++;
-    if (!kept) {
-        CHECK(model, task->row_count < ROW_COUNT_MAX);
-        kept = &task->rows[task->row_count++];
+    keep_row(model, task, &row, kept);
+    return counts;
+}
+
+/* A row behind it has its name. */
+static void pass_over(struct model *model, struct m_task *task, int64_t number, int name, int what)
+{
+    struct m_row *kept = row_find(task, number, name);
+    struct m_row row = {.row = number, .name = name, .what = what, .outcome = OUTCOME(UNCHANGED)};
+
+    if (is_settled(task, kept, what))
+        return;
+    row.offer = model->items[task->seller][name].offer;
+    keep_row(model, task, &row, kept);
+}
+
+/* Of the rows of a name that are sent at once the last that is good counts. */
+static void apply_rows(struct model *model, struct m_task *task, int first, int count)
+{
+    bool counts[NAME_COUNT] = {false};
+
+    for (int i = first + count - 1; i >= first; i--) {
+        int name = task->sent[i];
+
+        if (counts[name])
+            pass_over(model, task, i + 1, name, task->sent_what[i]);
+        else
+            counts[name] = apply_row(model, task, i + 1, name, task->sent_what[i]);
     }
-    *kept = row;
 }
 
 /* --- the rules of tasks --- */
@@ -547,8 +584,8 @@ static void send_rows(struct model *model, struct m_task *task, bool is_new)
     model->what = arena_printf(scene->arena, "task %" PRId64 ": rows %s from %d: %s",
                                task->message.task_id, rows, first, err.text);
     CHECK(model, rc == expected);
-    for (int i = first; i < first + count && !rc; i++)
-        apply_row(model, task, i + 1, task->sent[i], task->sent_what[i]);
+    if (!rc)
+        apply_rows(model, task, first, count);
 }
 
 static void end_task(struct model *model, struct m_task *task)

@@ -62,6 +62,7 @@ struct m_offer {
     int sold_currency;
     int64_t sold_us;
     struct m_photos photos;
+    int64_t content_revision; /* since then only results of photos have come */
 };
 
 struct m_draft {
@@ -71,6 +72,7 @@ struct m_draft {
     int category;
     int number; /* of its title; 0: it has none */
     struct m_photos photos;
+    int64_t content_revision; /* since then only results of photos have come */
 };
 
 struct m_log {
@@ -194,9 +196,14 @@ static enum offer_status after_move(const struct m_offer *offer, enum offer_move
     }
 }
 
+static bool is_expected(const struct m_offer *offer, int64_t revision)
+{
+    return revision >= offer->content_revision && revision <= offer->revision;
+}
+
 static void log_change(struct model *model, struct m_offer *offer)
 {
-    offer->revision++;
+    offer->content_revision = ++offer->revision;
     offer->updated_us = later(model, offer->updated_us);
     model->log[model->log_count++] =
         (struct m_log){seller_shard(model->sellers[offer->seller]), offer->id, offer->revision};
@@ -596,7 +603,7 @@ static void step_update(struct model *model)
     expected = expected ? expected : 9;
     if (seller != offer->seller)
         wanted = ERR_NOT_FOUND;
-    else if (expected != offer->revision)
+    else if (!is_expected(offer, expected))
         wanted = ERR_CONFLICT;
     else if (after_move(offer, MOVE_UPDATE) == OFFER_NONE)
         wanted = ERR_PRECONDITION;
@@ -635,7 +642,7 @@ static void step_move(struct model *model)
     model->what = offer_move_name(move);
     if (by_seller && seller != offer->seller)
         wanted = ERR_NOT_FOUND;
-    else if (expected && expected != offer->revision)
+    else if (expected && !is_expected(offer, expected))
         wanted = ERR_CONFLICT;
     else if (to == OFFER_NONE)
         wanted = ERR_PRECONDITION;
@@ -666,7 +673,10 @@ static void step_photos(struct model *model)
     expected = offer->status != OFFER_DELETED && m_photos_take(&offer->photos, result);
     CHECK(model, changed == expected);
     if (changed) {
+        int64_t since = offer->content_revision;
+
         log_change(model, offer);
+        offer->content_revision = since;
         end_change(offer, MOVE_PHOTOS, offer->status);
     }
     CHECK(model, photos_apply(&model->place->offers, result, model->arena, &changed, &err) == 0);

@@ -14,7 +14,10 @@
 
 #include "base/memory.h"
 #include "codec/message.h"
+#include "codec/moment.h"
+#include "offers/bounds.h"
 #include "offers/cabinet.h"
+#include "offers/messages.h"
 
 enum { THREAD_COUNT = 6, ROUND_COUNT = 25, SIGN_COUNT = 26000, SIGN_FIT_COUNT = 25500 };
 
@@ -429,6 +432,50 @@ static void a_key_is_for_one_call_and_a_day(void **state)
     arena_free(arena);
 }
 
+/* --- messages --- */
+
+static void put_message(struct offers_place *place, uint64_t id, char *seller, struct arena *arena)
+{
+    Torg__V1__SellerMessage message = TORG__V1__SELLER_MESSAGE__INIT;
+    struct err err = {0};
+    bool is_new;
+
+    message.id = id;
+    message.seller = seller;
+    message.text = message.reply_to = "+70009925766";
+    message.time = moment_message(clock_wall_us(place->offers.clock), arena);
+    assert_int_equal(messages_apply(&place->offers, &message, &is_new, &err), 0);
+    assert_true(is_new);
+    assert_int_equal(messages_apply(&place->offers, &message, &is_new, &err), 0);
+    assert_false(is_new);
+}
+
+/* Those of a seller to whom nobody writes any more, too. */
+static void old_messages_are_removed(void **state)
+{
+    struct offers_place *place = *state;
+    struct arena *arena = arena_new();
+    int64_t forgotten = -1;
+    struct err err = {0};
+
+    assert_int_equal(messages_forget(&place->offers, 10, &forgotten, &err), 0);
+    assert_int_equal(forgotten, 0);
+    for (uint64_t i = 1; i <= 3; i++)
+        put_message(place, i, i == 3 ? "t" : "s", arena);
+    clock_manual_advance(&place->clock, INT64_C(86400) * SECOND_US);
+    put_message(place, 4, "t", arena);
+    assert_int_equal(messages_forget(&place->offers, 10, &forgotten, &err), 0);
+    assert_int_equal(forgotten, 0);
+    clock_manual_advance(&place->clock, (MESSAGE_LIFE_DAYS - 1) * INT64_C(86400) * SECOND_US + 1);
+    assert_int_equal(messages_forget(&place->offers, 2, &forgotten, &err), 0);
+    assert_int_equal(forgotten, 2);
+    assert_int_equal(messages_forget(&place->offers, 2, &forgotten, &err), 0);
+    assert_int_equal(forgotten, 1);
+    assert_int_equal(read_integer(place->store, "SELECT COUNT(*) FROM seller_message"), 1);
+    assert_int_equal(read_integer(place->store, "SELECT id FROM seller_message"), 4);
+    arena_free(arena);
+}
+
 /* --- ids that are taken --- */
 
 static uint64_t draw_thrice(void *arg)
@@ -522,6 +569,7 @@ static const struct test_case cases[] = {
     CASE(abandoned_drafts_are_purged),     CASE(a_key_creates_one_offer),
     CASE(a_key_is_for_one_call_and_a_day), CASE(a_taken_id_is_drawn_again),
     CASE(ids_without_end_are_an_error),    CASE(an_offer_has_a_largest_size),
+    CASE(old_messages_are_removed),
 };
 
 static int set_up(void **state)

@@ -87,6 +87,32 @@ static void send(struct topic_place *place, const char *client, enum lane lane,
     send_with_key(place, client, lane, document->pk, document);
 }
 
+/* One change of the side field "stock". */
+static void send_stock(struct topic_place *place, const char *pk, int64_t sequence, bool if_there)
+{
+    Torg__V1__QualifiedBatch batch = TORG__V1__QUALIFIED_BATCH__INIT;
+    Torg__V1__FieldChange change = TORG__V1__FIELD_CHANGE__INIT;
+    Torg__V1__FieldChange *changes[] = {&change};
+    Torg__V1__RawField field = TORG__V1__RAW_FIELD__INIT;
+    Torg__V1__RawField *fields[] = {&field};
+    struct buf wire = BUF_INIT(1 << 20);
+
+    field.name = (char *)"stock";
+    field._integer_case = TORG__V1__RAW_FIELD___INTEGER_INTEGER;
+    field.integer = sequence;
+    change.pk = (char *)pk;
+    change.sequence = sequence;
+    change.fields = fields;
+    change.n_fields = 1;
+    change.if_there = if_there;
+    batch.client = (char *)"shop";
+    batch.changes = changes;
+    batch.n_changes = 1;
+    message_encode(&batch.base, &wire);
+    send_bytes(place, pk, buf_bytes(&wire));
+    buf_release(&wire);
+}
+
 /* Until every record is committed. */
 static void wait_for_all(struct topic_place *place)
 {
@@ -422,6 +448,64 @@ static void a_lag_that_cannot_be_asked_stays_as_it_was(void **state)
     close_place(&place);
 }
 
+static int64_t stock_of(struct topic_place *place, const char *pk)
+{
+    Torg__V1__StoredDocument stored = TORG__V1__STORED_DOCUMENT__INIT;
+    struct err err = {0};
+
+    if (receiver_get(&place->registry.receiver, "shop", pk, place->arena, &stored, &err))
+        return -1;
+    return stored.n_side ? stored.side[0]->field->integer : 0;
+}
+
+static void side_fields_come_by_the_topic_and_wait_for_their_document(void **state)
+{
+    Torg__V1__DeclareSchemaRequest request = TORG__V1__DECLARE_SCHEMA_REQUEST__INIT;
+    Torg__V1__FieldOptions options = TORG__V1__FIELD_OPTIONS__INIT;
+    Torg__V1__SchemaField field = TORG__V1__SCHEMA_FIELD__INIT;
+    Torg__V1__SchemaField *fields[] = {&field};
+    Torg__V1__Schema schema = TORG__V1__SCHEMA__INIT;
+    struct topic_place place;
+    struct violations reasons;
+    struct err err = {0};
+
+    (void)state;
+    open_place(&place);
+    reasons = violations_in(place.arena);
+    options.side = true;
+    field.name = (char *)"stock";
+    field.type = TORG__V1__SCHEMA_FIELD__TYPE__INTEGER;
+    field.options = &options;
+    request.fields = fields;
+    request.n_fields = 1;
+    if (receiver_declare(&place.registry.receiver, "test", &request, "shop", &reasons, &schema,
+                         &err))
+        fail_msg("%s", err.text);
+    send(&place, "shop", LANE_MAIN, document_of(place.arena, "a", 1, "one", 1));
+    start_inbox(&place);
+    send_stock(&place, "a", 5, false);
+    send_stock(&place, "a", 4, false); /* older */
+    send_stock(&place, "b", 6, false); /* comes before its document */
+    send_stock(&place, "c", 7, true);  /* has none, and need not */
+    wait_for_all(&place);
+    assert_int_equal(stock_of(&place, "a"), 5);
+    assert_int_equal(read_integer(place.registry.store, "SELECT COUNT(*) FROM parked"), 1);
+    send(&place, "shop", LANE_MAIN, document_of(place.arena, "b", 1, "two", 2));
+    wait_for_all(&place);
+    for (int i = 0; i < PATIENCE_MS && stock_of(&place, "b") != 6; i++) {
+        clock_manual_advance(&place.registry.clock, SECOND_US);
+        pause_ms(1);
+    }
+    assert_int_equal(stock_of(&place, "b"), 6);
+    for (int i = 0; i < PATIENCE_MS; i++)
+        if (!read_integer(place.registry.store, "SELECT COUNT(*) FROM parked"))
+            break;
+        else
+            pause_ms(1);
+    assert_int_equal(read_integer(place.registry.store, "SELECT COUNT(*) FROM parked"), 0);
+    close_place(&place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +519,7 @@ int main(void)
         cmocka_unit_test(a_lag_that_cannot_be_asked_stays_as_it_was),
         cmocka_unit_test(what_fails_is_unavailable_and_sent_again),
         cmocka_unit_test(the_topic_waits_for_the_store),
+        cmocka_unit_test(side_fields_come_by_the_topic_and_wait_for_their_document),
     };
 
     return cmocka_run_group_tests_name("registry topic", tests, NULL, NULL);

@@ -531,6 +531,74 @@ static void a_late_retry_changes_nothing_newer(void **state)
     end(world);
 }
 
+/* --- files --- */
+
+static void write_template(struct world *world, const char *text)
+{
+    char path[TEST_DIR_SIZE + 32];
+    struct err err;
+
+    snprintf(path, sizeof(path), "%s/c.json", world->dir);
+    OK(file_write(path, bytes_of(text), &err));
+}
+
+static bool is_refused(struct world *world)
+{
+    struct snippets_state state;
+
+    snippets_state(world->snippets, &state);
+    return state.refused[0];
+}
+
+static void a_changed_template_is_taken_in_by_itself(void **state)
+{
+    struct world *world = begin(state);
+    int64_t loaded_us;
+    struct snippets_state seen;
+    struct err err;
+
+    write_template(world, "{\"ru\": ");
+    for (int i = 0; i < PATIENCE_MS / 10 && !is_refused(world); i++)
+        pause_ms(10);
+    assert_true(is_refused(world));
+    OK(put(world, "g/c", "k", "", "{\"x\": 1}", &err));
+    assert_string_equal(get(world, "g/c", "k", "en"), "ex 1");
+    snippets_state(world->snippets, &seen);
+    loaded_us = seen.loaded_us;
+    write_template(world, "{\"ru\": \"другой {/x}\", \"en\": \"other {/x}\"}");
+    for (int i = 0; i < PATIENCE_MS / 10 && seen.loaded_us == loaded_us; i++) {
+        pause_ms(10);
+        snippets_state(world->snippets, &seen);
+    }
+    assert_string_equal(seen.refused, "");
+    OK(put(world, "g/c", "k", "", "{\"x\": 1}", &err));
+    assert_string_equal(get(world, "g/c", "k", "en"), "other 1");
+    end(world);
+}
+
+/* In the order of the config, each in the language that was asked for and in no other. */
+static void a_group_is_got_whole(void **state)
+{
+    struct world *world = begin(state);
+    struct snippet_found *list;
+    size_t count;
+    struct err err;
+
+    OK(put(world, "g", "k", "", "{\"x\": 1}", &err));
+    OK(put(world, "g/b", "k", "ru", "{\"x\": 2}", &err));
+    OK(snippets_get(world->snippets, bytes_of("g"), bytes_of("k"), bytes_of("ru"), world->arena,
+                    &list, &count, &err));
+    assert_int_equal(count, 2);
+    assert_string_equal(list[0].name, "g/b");
+    assert_true(bytes_equal_text(list[0].row.body, "{\"x\": 2}"));
+    assert_true(bytes_equal_text(list[1].row.body, "икс 1"));
+    OK(snippets_get(world->snippets, bytes_of("g"), bytes_of("k"), BYTES_EMPTY, world->arena, &list,
+                    &count, &err));
+    assert_int_equal(count, 1);
+    assert_true(bytes_equal_text(list[0].row.body, "{\"x\": 1}"));
+    end(world);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -543,10 +611,15 @@ int main(int argc, char **argv)
         CASE(requests_are_as_a_model_says),
         CASE(records_are_stored_retried_and_parked),
         CASE(a_late_retry_changes_nothing_newer),
+        CASE(a_group_is_got_whole),
+    };
+    static const struct test_case files[] = {
+        CASE(a_changed_template_is_taken_in_by_itself),
     };
     static struct case_list list = {.name = "snippets"};
 
     cases_embedded(&list, cases, ARRAY_COUNT(cases));
+    cases_embedded(&list, files, ARRAY_COUNT(files));
     cases_on_servers(&list, cases, ARRAY_COUNT(cases));
     return cases_run(&list, argc, argv);
 }

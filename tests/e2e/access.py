@@ -19,10 +19,11 @@ OF_SELLER = {
     "OfferService": "CreateOffer UpdateOffer ProlongOffer WithdrawOffer RepublishOffer MarkOfferSold DeleteOffer",
     "DraftService": "OpenDraft GetDraft SaveDraft DiscardDraft PublishDraft",
     "CabinetService": "ListOffers GetCounts GetTotals",
+    "ContactService": "ListMessages",
     "FeedService": "Import SendEvents ImportFile GetTask ListTasks GetReport ConfirmTask CancelTask UndoTask",
 }
 OF_CLIENT = {
-    "DocumentService": "PutDocuments GetDocument",
+    "DocumentService": "PutDocuments PutFields GetDocument",
     "SchemaService": "GetSchema DeclareSchema",
     "EpochService": "PlanEpoch StartEpoch GetEpochs SwitchEpoch RollbackEpoch AbandonEpoch",
     "QueueService": "ListLanes ListFailed GetFailed ReplayFailed DropFailed",
@@ -31,7 +32,9 @@ OF_CLIENT = {
 PUBLIC = {
     "OfferService": "GetOffer GetOffers",
     "CatalogService": "GetCategory ListChildren GetPath SearchCategories ListAttributes",
-    "SearchService": "SearchOffers Suggest Similar",
+    "SearchService": "SearchOffers Suggest Similar GetPageSnippets",
+    "EventService": "RecordEvents",
+    "ContactService": "RevealContacts SendMessage",
     "SystemService": "GetSystem",
     "FreshnessService": "GetProgress",
 }

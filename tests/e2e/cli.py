@@ -110,7 +110,7 @@ def complete(*words):
 
 @tap.test
 def bash_completes_commands_and_options():
-    tap.equal(complete("s"), ["serve", "status", "snippets"])
+    tap.equal(complete("s"), ["serve", "status", "snippets", "synonyms"])
     tap.equal(complete("key", ""), ["create", "list", "revoke", "rotate"])
     tap.equal(complete("key", "create", "x", "--sc"), ["--scope"])
     tap.equal(complete("up", "--lis"), ["--listen="])

@@ -26,13 +26,16 @@ class Works(Place):
         scopes = ("--scope", "offers.read", "--scope", "offers.write")
         self.seller = self.torg("key", "create", "s", "--seller", "s", *scopes).stdout.strip()
         self.operator = self.torg("key", "create", "op", "--scope", "pipeline.read", "--scope",
-                                  "pipeline.control").stdout.strip()
+                                  "pipeline.control", "--scope", "snippets.read", "--scope",
+                                  "snippets.write", "--scope", "catalog").stdout.strip()
         self.parked = self.publish(BIKE)
         lists = "PipelineService/GetPipeline", {}, self.operator
         tap.wait_until(lambda: "lagCount" in self.call(*lists)[1]["stages"][3], what="its export")
         tap.equal(self.stop(), 0)
         self.apply({**CATALOG, "categories": [CATALOG["categories"][1]]})
-        return self.start("up", "--auditor.pause=500ms")
+        self.write("snippets.pb.txt", 'Body { Output: JSON Sections { Name: "g/rating" } }')
+        return self.start("up", "--auditor.pause=500ms", "--snippets.config=snippets.pb.txt",
+                          "--snippets.allot=true")
 
     def apply(self, catalog):
         self.write("catalog.json", json.dumps(catalog))
@@ -64,7 +67,8 @@ def fits(page):
 
 def healthy(page, works):
     """Nothing was written to the console, nobody else was asked. A trace of offers may be missing."""
-    tap.equal([error for error in page.errors if "TraceOffer" not in error], [])
+    wanted = ("TraceOffer", "ApplySynonyms", "PutSnippet")      # the test makes these fail
+    tap.equal([error for error in page.errors if not any(name in error for name in wanted)], [])
     tap.equal([url for url in page.requests if not url.startswith((works.url, "data:"))], [])
 
 
@@ -156,6 +160,53 @@ def shows_the_audit(page):
     tap.contains(page.text("#audit-body"), "Nothing has differed.")
 
 
+def changes_synonyms(page, works):
+    page.wait("!document.querySelector('#synonyms').hidden", "the synonyms")
+    for session in "abc":
+        works.call("EventService/RecordEvents", {"session": session, "events": [
+            {"id": "1", "kind": "RETYPE", "offerId": works.parked, "text": "bike", "retyped": "bicycle"}]})
+    page.wait("document.querySelector('#synonyms-proposals').innerText.includes('bike => bicycle')", "a proposal")
+    page.js("document.querySelector('#synonyms-language').value = 'en';"
+            "document.querySelector('#synonyms-text').value = 'one'")
+    page.click("#synonyms-form .primary")
+    page.wait("document.querySelector('#synonyms-told').innerText.includes('line 1')", "what is wrong")
+    page.js("document.querySelector('#synonyms-text').value = ''")
+    page.click("#synonyms-proposals button")
+    tap.equal(page.js("document.querySelector('#synonyms-text').value"), "bike => bicycle\n")
+    tap.equal(works.torg("synonyms", "list").stdout.startswith("no synonyms"), True)    # by the button alone
+    page.click("#synonyms-form .primary")
+    page.wait("document.querySelector('#synonyms-told').innerText.includes('Version 1 is in force')", "the change")
+    tap.equal(works.torg("synonyms", "list", "--language", "en").stdout, "bike => bicycle\n")
+
+
+def shows_snippets(page, works):
+    page.wait("!document.querySelector('#snippets').hidden", "the config of snippets")
+    tap.contains(page.text("#snippets-body"), "rating")
+    body = {"name": "g/rating", "key": "o-1", "format": "JSON", "body": "eyJzdGFycyI6NX0="}
+    tap.equal(works.call("SnippetService/PutSnippet", body, works.operator)[0], 200)
+    page.js("document.querySelector('#snippets-key').value = 'g/rating o-1'")
+    page.click("#snippets-form button")
+    page.wait("document.querySelector('#snippets-found').innerText.includes('{\"stars\":5}')",
+              "a snippet")
+    page.js("document.querySelector('#snippets-name').value = 'g/rating'")
+    page.js("document.querySelector('#snippets-text').value = '{\"stars\":3}'")
+    page.click("#snippets-check button")
+    page.wait("document.querySelector('#snippets-found').innerText.includes('{\"stars\":3}')",
+              "what would be stored")
+    page.js("document.querySelector('#snippets-text').value = '{'")
+    page.click("#snippets-check button")
+    page.wait("document.querySelector('#snippets-found').innerText.includes('no JSON')",
+              "why it would be refused")
+    body = {"name": "g/rating", "key": "o-bad", "format": "JSON", "body": "ew=="}
+    tap.equal(works.call("SnippetService/PutSnippet", body, works.operator)[0], 400)
+    page.wait("document.querySelector('#snippets-failures')?.textContent.includes('o-bad')",
+              "the last failure")
+    page.wait("document.querySelector('#snippets-rates')", "the rates")
+    found = works.call("SnippetService/GetSnippets", {"names": ["g"], "keys": ["try", "o-1"]},
+                       works.operator)[1]["snippets"]
+    tap.equal([each["key"] for each in found], ["o-1"], "what is tried is not stored")
+
+
 @tap.test
 def an_operator_sees_it_move_replays_and_traces():
     with Browser() as browser, Works() as works:
@@ -167,6 +218,8 @@ def an_operator_sees_it_move_replays_and_traces():
         moves(page, works)
         replays(page, works)
         shows_the_audit(page)
+        shows_snippets(page, works)
+        changes_synonyms(page, works)
         traces(page, works.parked)
         fits(page)
         tap.equal(page.nameless(), [])

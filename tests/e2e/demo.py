@@ -8,7 +8,7 @@ import urllib.error
 import urllib.request
 
 from kit import tap
-from kit.binary import TORG, Place, environment
+from kit.binary import TORG, Place, environment, open_sqlite
 from kit.demo import Demo
 
 OFFERS = 300
@@ -25,7 +25,9 @@ def it_fills_itself_and_lives():
         tap.equal(len(found["offers"]) > 5 and len(found["filters"]) > 3, True, "filters")
         photos_are_served(demo)
         keys_open_what_they_should(demo)
+        snippets_are_glued_and_change(demo)
         changes_become_visible(demo)
+        buyers_look_and_click(demo)
         tap.equal(demo.stop(signal.SIGINT), 0)
         tap.equal(complaints(demo.log()), [])
 
@@ -36,6 +38,27 @@ def complaints(log):
     events = [json.loads(line) for line in log.splitlines()]
     stood_still = any(one["event"].startswith("session lost") for one in events)
     return [one for one in events if one["level"] != "warn" or not stood_still]
+
+
+def snippets_of(demo):
+    """Of the newest offers, which change: {(key, name): text}."""
+    found = demo.search(onlyOffers=True, limit=20, order="NEWEST", language="en",
+                        snippetNames=["badge", "rating", "delivery"])
+    return {(each["key"], each["name"]): each["text"]
+            for offer in found["offers"] for each in offer.get("snippets", [])}
+
+
+def snippets_are_glued_and_change(demo):
+    seen = tap.wait_until(lambda: snippets_of(demo), what="snippets")
+
+    def changed():
+        """Against all that was seen: newer offers push those of the beginning from the page."""
+        now = snippets_of(demo)
+        found = any(seen.get(place) not in (None, text) for place, text in now.items())
+        seen.update(now)
+        return found
+
+    tap.wait_until(changed, what="changed ones")
 
 
 def some_photos(demo):
@@ -97,6 +120,16 @@ def changes_become_visible(demo):
                 [one for one in now if one not in before])
 
     tap.wait_until(lambda: all(moved()), what="prices, ends and new offers")
+
+
+def buyers_look_and_click(demo):
+    def counts():
+        with open_sqlite(f"file:{demo.data / 'store.sqlite'}?mode=ro", uri=True) as base:
+            return base.execute("SELECT sum(shows), sum(clicks), sum(looks) FROM click_hour").fetchone()
+
+    shows, clicks, looks = tap.wait_until(lambda: (counts()[1] or 0) > 1 and counts(), what="clicks")
+    tap.equal(clicks < shows, True, "they look more than they click")
+    tap.equal(looks < shows * 1_000_000, True, "and further than at the first")
 
 
 @tap.test

@@ -9,6 +9,7 @@ import os
 import random
 import sys
 import threading
+import time
 
 sys.dont_write_bytecode = True
 from kit import chain  # noqa: E402
@@ -53,6 +54,7 @@ class Searcher(threading.Thread):
         while not self.ended:
             try:
                 self.ask()
+                time.sleep(tap.rest_s(0.02))
             except (OSError, ValueError, KeyError) as trouble:
                 self.wrong.append(repr(trouble))
 
@@ -93,7 +95,7 @@ def a_switch_under_load_fails_no_search_and_mixes_nothing():
     with Place() as place:
         place.start("up", f"--registry.shards={SHARDS}")
         key = place.start_key
-        writers = [Writer(number, CLIENT, key, SEED, keys=150, pace=0.005) for number in range(3)]
+        writers = [Writer(number, CLIENT, key, SEED, keys=150) for number in range(3)]
         for writer in writers:
             writer.url = place.url
             writer.start()
@@ -114,7 +116,7 @@ def a_switch_under_load_fails_no_search_and_mixes_nothing():
             searcher.start()
         wait_for_epoch(searchers, "1")
         epoch(place, "start", "--field", "price=decimal")
-        tap.wait_until(lambda: json.loads(epoch(place, "status", "--json")).get("isSafe"), 120,
+        tap.wait_until(lambda: json.loads(epoch(place, "status", "--json")).get("isSafe"), tap.PATIENCE_S,
                        "an epoch that has everything")
         tap.wait_until(lambda: place.torg("epoch", "switch", "--client", CLIENT).returncode == 0,
                        what="a switch")

@@ -119,7 +119,7 @@ def delimiters_and_line_ends_are_guessed():
 
 @tap.test
 def golden_files_give_their_rows():
-    names = sorted(path for path in GOLDEN.iterdir() if path.suffix != ".rows")
+    names = sorted(path for path in GOLDEN.iterdir() if path.suffix not in (".rows", ".check"))
     assert len(names) >= 6, names
     for path in names:
         rows, end = feedtest.dump_file(str(path))

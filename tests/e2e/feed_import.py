@@ -14,8 +14,9 @@ import threading
 import time
 
 from kit import feed_generate
+from kit import pricelist
 from kit import tap
-from kit.binary import TORG, Place, environment, proxy
+from kit.binary import TOP, TORG, Place, environment, proxy
 
 YML_HEAD = ('<?xml version="1.0" encoding="UTF-8"?>\n<yml_catalog><shop><categories>'
             '<category id="5">Дом и сад</category>'
@@ -344,7 +345,8 @@ def categories_are_mapped_by_a_file():
                                   "2;Освещение;Лампа;20;в горошек\n3;Хлам;Нечто;5;\n")
         market.write("map.csv", "feed,category\nЛюстры,lighting\nХлам,\n")
         done = market.import_feed("goods.csv", seller="s-0")
-        tap.contains(done.stderr, 'row 1 (1): category: the catalogue has no category "Люстры"')
+        tap.contains(done.stderr, '1  category: the catalogue has no category "Люстры"')
+        tap.contains(done.stderr, "row 1 (1)\n")
         done = market.import_feed("goods.csv", "--categories", "map.csv", "--quiet", "--report",
                                   "rows.json", "--report", "rows.csv")
         tap.equal(done.stderr, "")
@@ -356,6 +358,62 @@ def categories_are_mapped_by_a_file():
         done = market.import_feed("goods.csv", "--categories", "map.csv", code=1)
         tap.contains(done.stderr, 'map.csv: line 2: the catalogue has no category "y"')
         tap.equal(market.stop(), 0)
+
+
+@tap.test
+def each_golden_file_is_checked_as_expected():
+    with Market() as market:
+        for path in sorted((TOP / "tests/e2e/golden/feeds").iterdir()):
+            if path.suffix in (".rows", ".check"):
+                continue
+            done = market.torg("feed", "check", "--catalog", str(TOP / "demo" / "catalog.json"),
+                               str(path))
+            got = done.stdout + done.stderr
+            saved = path.with_name(path.name + ".check")
+            if os.environ.get("TORG_GOLDEN") == "write":
+                saved.write_text(got)
+            tap.equal(got.splitlines(), saved.read_text().splitlines(), path.name)
+
+
+@tap.test
+def a_price_list_nobody_has_seen_is_checked_mapped_and_taken():
+    with Market() as market:
+        (market.dir / "shop.yml").write_text(pricelist.yml(400))
+        catalog = ("--catalog", str(TOP / "demo" / "catalog.json"))
+
+        def check(*words, code=0):
+            done = market.torg("feed", "check", *words, "shop.yml")
+            tap.equal(done.returncode, code, done.stderr + done.stdout)
+            return done
+        bare = json.loads(check(*catalog, "--json").stdout)
+        tap.equal((bare["format"], bare["rows"], bare["good"], bare["complete"]),
+                  ("yml", 400, 0, True))
+        check(*catalog, "--template", "map.csv")
+        with open(market.dir / "map.csv", encoding="utf-8-sig", newline="") as lines:
+            table = list(csv.DictReader(lines))
+        proposed = {one["feed"]: (one["category"], one["attributes"]) for one in table}
+        for feed, category in (("4", "furniture.sofas"), ("24", "appliances.small"),
+                               ("43", "computers.laptops"), ("61", "tools.power")):
+            tap.equal(proposed[feed][0], category)
+        tap.equal(proposed["27"], ("children.prams", "pram-type=2in1"))
+        whole = {str(one[0]): one[2] for one in pricelist.CATEGORIES}
+        for one in table[:-1]:                        # names are never cut
+            tap.equal(one["path"].split("/")[-1], whole[one["feed"]])
+        mapped = json.loads(check(*catalog, "--categories", "map.csv", "--category", "household",
+                                  "--shorten", "--json").stdout)
+        # What is refused lacks what its category asks for: photos, a price, an attribute.
+        asked = {"photos", "price", "attributes"}
+        tap.equal({one["field"] for one in mapped["refusals"]} <= asked, True, str(mapped["refusals"]))
+        tap.equal(mapped["good"] >= 270, True, str(mapped["good"]))
+        first = mapped["refusals"][0]["examples"][0]
+        line = (market.dir / "shop.yml").read_text().splitlines()[first["line"] - 1]
+        tap.equal(f'<offer id="{first["externalId"]}"' in line, True, line)
+        text = check(*catalog, "--categories", "map.csv").stdout
+        tap.equal("refused, by reason:" in text and "row " in text and "line " in text, True, text)
+        market.start()                                # what is told before is what happens
+        counts = market.counts("--categories", "map.csv", "--category", "household", "--shorten",
+                               "--quiet", "shop.yml")
+        tap.equal((counts["created"], counts["refused"]), (mapped["good"], mapped["refused"]))
 
 
 @tap.test

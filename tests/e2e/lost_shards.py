@@ -84,6 +84,7 @@ class Single:
         """Changes until no topic has its beginning any more."""
         def is_short():
             self.change()
+            time.sleep(tap.rest_s(0.3))         # owners look every 5 s
             return all(self.first(shard) > 0 for shard in range(SHARDS))
 
         tap.wait_until(is_short, what="topics that were trimmed")
@@ -144,6 +145,7 @@ def topics_stay_short_over_many_changes():
         def has_let_go():
             nonlocal largest
             at.change()
+            time.sleep(tap.rest_s(0.3))
             left = records(at)
             largest = max(largest, left)
             return at.version * at.count >= changes and 2 * left < at.version * at.count
@@ -163,9 +165,11 @@ def a_topic_without_its_end_is_poured_again():
         at = Single(place)
         at.start()
         at.change()
+        at.check()                  # a token is of one shard; the others may be on their way
         status, told = at.call("SearcherService/GetFreshness", {})
         tap.equal(status, 200, told)
         ends = {each.get("shard", 0): int(each["offset"]) for each in told["shards"]}
+        tap.equal(len(ends), SHARDS)
 
         def is_seen():
             with open_sqlite(place.data / "store.sqlite") as base:
@@ -262,6 +266,8 @@ def is_trimmed(place, client, key):
     for shard in range(SHARDS):
         status, answer = place.call("TopicService/ReadTopic", {
             "topic": f"index.{client}.1", "limit": 1, "from": {"partition": shard}}, key)
+        if status == 503 and "offset" in answer.get("message", ""):
+            return False                        # trimmed between the look at its begin and the read
         tap.equal(status, 200, answer)
         firsts.append(int(answer["records"][0].get("offset", 0)))
     return all(firsts)
@@ -281,7 +287,7 @@ def searches_stay_whole_while_searchers_come_and_go():
         tap.equal(made.returncode, 0, made.stderr)
         key = made.stdout.strip()
         at = Searchers((b, c, d, e), backends, key)
-        writers = [chain.Writer(number, client, key, SEED, pace=0.005) for number in range(2)]
+        writers = [chain.Writer(number, client, key, SEED) for number in range(2)]
         for writer in writers:
             writer.url = a.url
             writer.start()

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -16,6 +17,7 @@ from kit import testd
 
 ECHO = testd.ECHO
 SERVICE = "torg.test.v1.EchoService"
+HOUR_MS = 3600 * 1000    # what sleeps so long ends before for another reason
 
 
 def run(*arguments, data=None, timeout=tap.PATIENCE_S):
@@ -38,7 +40,7 @@ class Grpcurl:
                            server.tls.file(client + ".key")]
 
     def __call__(self, *arguments, data=None, flags=()):
-        command = [tap.tool("grpcurl"), *self.flags, "-max-time", "60", *flags]
+        command = [tap.tool("grpcurl"), *self.flags, "-max-time", str(tap.PATIENCE_S), *flags]
         if data is not None:
             command += ["-d", data if isinstance(data, str) else json.dumps(data)]
         return run(*command, f"127.0.0.1:{self.server.port}", *arguments)
@@ -132,12 +134,9 @@ def unknown_method(grpcurl):
 
 
 def keeps_deadline(grpcurl):
-    start = time.monotonic()
-    code, _, wrong = grpcurl(SERVICE + "/Sleep", data={"milliseconds": 60000},
+    code, _, wrong = grpcurl(SERVICE + "/Sleep", data={"milliseconds": HOUR_MS},
                              flags=["-max-time", "0.5"])
-    spent = time.monotonic() - start
     assert code == 64 + 4, f"exit code {code}: {wrong}"
-    assert spent < tap.at_load(30), f"{spent:.1f} s"
 
 
 def checks_health(grpcurl):
@@ -176,10 +175,10 @@ def grpcurl_tests(plain, secure):
 def server_keeps_deadline(server):
     with server.http2() as client:
         start = time.monotonic()
-        reply = client.call(ECHO + "Sleep", h2raw.grpc_message(h2raw.field_int(1, 60000)),
+        reply = client.call(ECHO + "Sleep", h2raw.grpc_message(h2raw.field_int(1, HOUR_MS)),
                             extra=[("grpc-timeout", "300m")])
         assert reply.grpc_status == 4, f"{reply}"
-        assert 0.25 < time.monotonic() - start < tap.at_load(30), f"{time.monotonic() - start:.2f} s"
+        assert time.monotonic() - start > 0.25, f"{time.monotonic() - start:.2f} s"
 
 
 def unknown_grpc_method(server):
@@ -190,19 +189,17 @@ def unknown_grpc_method(server):
         assert reply.status == 200 and reply.grpc_status == 12, f"{reply}"
 
 
-def cancelled_call_frees_worker(server):
+def cancelled_call_frees_worker(path):
     """Sleeps that the client has reset must not hold the workers till their end."""
-    with server.http2() as client:
+    with testd.Testd(path, workers=2) as server, server.http2() as client:
         for _ in range(4):
             stream = client.open(client.request_headers(ECHO + "Sleep"))
-            client.send_body(stream, h2raw.grpc_message(h2raw.field_int(1, 120000)))
+            client.send_body(stream, h2raw.grpc_message(h2raw.field_int(1, HOUR_MS)))
             client.send_frame(h2raw.RST_STREAM, 0, stream, b"\0\0\0\x08")
-        start = time.monotonic()
         for _ in range(4):
             reply = client.call(ECHO + "Sleep", h2raw.grpc_message(h2raw.field_int(1, 1)),
                                 timeout=tap.PATIENCE_S)
             assert reply.grpc_status == 0, f"{reply}"
-        assert time.monotonic() - start < tap.at_load(60), f"{time.monotonic() - start:.1f} s"
 
 
 # --- curl ---
@@ -211,7 +208,7 @@ def cancelled_call_frees_worker(server):
 class Answer:
     def __init__(self, server, path, *flags, data=None, content_type="application/json"):
         base = f"http://127.0.0.1:{server.port}"
-        command = ["curl", "-sS", "-m", "15", "-D", "-"]
+        command = ["curl", "-sS", "-m", str(tap.PATIENCE_S), "-D", "-"]
         if server.tls:
             base = f"https://localhost:{server.port}"
             command += ["--cacert", server.tls.file("ca.pem"), "--resolve",
@@ -372,17 +369,15 @@ def curl_file(server, flags, version):
 
 
 def curl_deadline(server):
-    start = time.monotonic()
     got = Answer(server, ECHO + "Sleep", "-H", "Connect-Timeout-Ms: 300",
-                 data={"milliseconds": 60000})
+                 data={"milliseconds": HOUR_MS})
     assert got.status == 504 and got.json()["code"] == "deadline_exceeded", f"{got}"
-    assert time.monotonic() - start < tap.at_load(30)
 
 
 def curl_keeps_connection(server):
     """Two requests, one connection: curl says so by its connection count."""
     base = f"http://127.0.0.1:{server.port}" + ECHO + "Echo"
-    code, out, wrong = run("curl", "-sS", "-m", "10", "-H", "Content-Type: application/json", "-d",
+    code, out, wrong = run("curl", "-sS", "-m", str(tap.PATIENCE_S), "-H", "Content-Type: application/json", "-d",
                            "{}", "-w", "%{num_connects}\n", base, base)
     assert code == 0 and re.sub(rb"{.*?}", b"", out).split() == [b"1", b"0"], f"{out} {wrong}"
 
@@ -479,10 +474,9 @@ def certificate_required(path, certificates):
 
 
 def overload(path):
-    """One worker and a full queue: the next one is told to come again, at once."""
+    """One worker and a full queue: the next one is told to come again, and does not wait for it."""
     with testd.Testd(path, workers=1) as server:
         busy = [fill_queue(server) for _ in range(17)]
-        start = time.monotonic()
         assert testd.wait_until(lambda: ask_sleep(server).status == 429), "never 429"
         got = ask_sleep(server)
         assert got.status == 429 and got.json()["code"] == "resource_exhausted", f"{got}"
@@ -491,7 +485,6 @@ def overload(path):
             reply = client.call(ECHO + "Sleep", h2raw.grpc_message(h2raw.field_int(1, 1)))
             assert reply.grpc_status == 8, f"{reply}"
             assert "retry-after" in {**reply.headers, **reply.trailers}, f"{reply.headers}"
-        assert time.monotonic() - start < tap.at_load(60), "the refusals must not wait"
         got = Answer(server, ECHO + "Echo", data={"text": "x"})
         assert got.status == 200, f"calls that need no worker go on: {got}"
         for client in busy:
@@ -503,29 +496,31 @@ def overload(path):
 
 
 def fill_queue(server):
-    """250 calls that would sleep five minutes each: seventeen such fill the queue of 4096."""
+    """250 calls that would sleep for an hour each: seventeen such fill the queue of 4096."""
     client = server.http2()
     for _ in range(250):
         stream = client.open(client.request_headers(ECHO + "Sleep"))
-        client.send_body(stream, h2raw.grpc_message(h2raw.field_int(1, 300000)))
+        client.send_body(stream, h2raw.grpc_message(h2raw.field_int(1, HOUR_MS)))
     return client
 
 
 def ask_sleep(server):
-    return Answer(server, ECHO + "Sleep", "-m", "60", data={"milliseconds": 1})
+    return Answer(server, ECHO + "Sleep", data={"milliseconds": 1})
 
 
 def drain(path, flags, version):
-    with testd.Testd(path) as server:
+    with testd.Testd(path) as server, tempfile.TemporaryDirectory() as folder:
         results = []
+        until = os.path.join(folder, "go")
         caller = threading.Thread(target=lambda: results.append(
-            Answer(server, ECHO + "Sleep", *flags, data={"milliseconds": 1500})))
+            Answer(server, ECHO + "Sleep", *flags, data={"until": until})))
         caller.start()
         assert testd.wait_until(lambda: "sleep began" in server.log_text()), "no call"
-        began = time.monotonic()
         server.process.send_signal(15)
         assert testd.wait_until(lambda: not accepts(server)), "still accepts connections"
-        assert not results or time.monotonic() - began > 1, "accepts until its last call is over"
+        assert not results, f"the call was not waited for: {results[0]}"
+        with open(until, "w", encoding="ascii"):
+            pass
         caller.join(tap.PATIENCE_S)
         code = server.process.wait(tap.PATIENCE_S)
         assert results[0].status == 200 and results[0].version == version, f"{results[0]}"
@@ -559,7 +554,7 @@ def calls(path):
         grpcurl_tests(plain, secure)
         lines.run("gRPC: the server ends a call at its deadline", server_keeps_deadline, plain)
         lines.run("gRPC: UNIMPLEMENTED for what is not there", unknown_grpc_method, plain)
-        lines.run("gRPC: a cancelled call frees its worker", cancelled_call_frees_worker, plain)
+        lines.run("gRPC: a cancelled call frees its worker", cancelled_call_frees_worker, path)
         curl_tests(plain, secure)
         lines.run("operators: /livez /readyz", operators_port, plain)
         lines.run("operators: their pages are on their port only", operators_apart, plain)

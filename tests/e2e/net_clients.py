@@ -13,18 +13,20 @@ import threading
 import time
 
 from kit import tap
+from kit.h2raw import field_bytes, field_int
 from kit.nettest import (DATA, GOAWAY, HEADERS, RST_STREAM, SERVICE, Http2, Testd, frame, message,
                      request_headers)
 
+HOUR_MS = 3600 * 1000    # what sleeps so long ends before for another reason
 JSON = ("-H", "content-type: application/json")
 
 
 def curl(*args):
-    return tap.run(tap.tool("curl"), "-sS", "-m", "20", *args)
+    return tap.run(tap.tool("curl"), "-sS", "-m", tap.PATIENCE_S, *args)
 
 
 def grpcurl(server, *args, tls=(), data=None):
-    options = ["-max-time", "20", *(tls or ["-plaintext"])]
+    options = ["-max-time", tap.PATIENCE_S, *(tls or ["-plaintext"])]
     if data is not None:
         options += ["-d", data]
     return tap.run(tap.tool("grpcurl"), *options, f"127.0.0.1:{server.port}", *args)
@@ -181,6 +183,7 @@ def every_answer_has_a_date_and_an_id():
                         b"BREW / HTTP/1.1\r\nHost: x\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n",
                         b"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", b"GET / HTTP/1.1\nHost: x\n\n",
                         b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n"):
+            before = time.time()
             with server.connect() as plain:
                 plain.sendall(request)
                 plain.shutdown(socket.SHUT_WR)
@@ -188,7 +191,7 @@ def every_answer_has_a_date_and_an_id():
             date = re.search(r"\r\ndate: (\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT)\r\n", answer)
             assert date, answer
             moment = email.utils.parsedate_to_datetime(date[1]).timestamp()
-            assert abs(moment - time.time()) < tap.at_load(60), answer
+            assert before - 2 < moment < time.time() + 1, answer    # it has whole seconds
             assert re.search(r"\r\nx-request-id: \S{16}\r\n", answer), answer
             assert "allback" not in answer, answer
             if b"HTTP/1.1\r\n\r\n" in request:
@@ -311,10 +314,9 @@ def keys_and_scopes_are_checked():
 @tap.test
 def deadlines_end_calls_on_both_sides():
     server = Testd()
-    start = time.monotonic()
-    status, _, body = server.post("Sleep", {"milliseconds": 100000}, connect_timeout_ms="200")
+    status, _, body = server.post("Sleep", {"milliseconds": HOUR_MS}, connect_timeout_ms="200")
     tap.equal((status, body["code"]), (504, "deadline_exceeded"))
-    assert time.monotonic() - start < tap.at_load(50)
+    server.wait_for_cancelled(1)
     with Http2(server) as client:
         client.send(frame(HEADERS, 4, 1, request_headers("Collect", ("grpc-timeout", "200m"))))
         kinds = []
@@ -323,9 +325,7 @@ def deadlines_end_calls_on_both_sides():
             if kind == HEADERS and flags & 1:
                 break
     code, errors = server.stop()
-    tap.equal(code, 0)
-    tap.contains(errors, "sleep was cancelled")
-    assert time.monotonic() - start < tap.at_load(80)
+    tap.equal(code, 0, errors)
 
 
 @tap.test
@@ -333,19 +333,18 @@ def clients_that_leave_cancel_their_calls():
     server = Testd()
     with Http2(server) as client:  # a reset stream
         client.send(frame(HEADERS, 4, 1, request_headers("Sleep")) +
-                    frame(DATA, 1, 1, message(b"\x08\xa0\x8d\x06")))
+                    frame(DATA, 1, 1, message(field_int(1, HOUR_MS))))
         server.wait_for_sleepers(1)
         client.send(frame(RST_STREAM, 0, 1, b"\0\0\0\x08"))
         with server.connect() as plain:  # a closed connection
-            body = b'{"milliseconds":100000}'
+            body = b'{"milliseconds":%d}' % HOUR_MS
             plain.sendall(f"POST {SERVICE}Sleep HTTP/1.1\r\nHost: x\r\n"
                           "Content-Type: application/json\r\n"
                           f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
             server.wait_for_sleepers(2)
-        start = time.monotonic()
+    server.wait_for_cancelled(2)
     code, errors = server.stop()
-    tap.equal((code, errors.count("sleep was cancelled")), (0, 2))
-    assert time.monotonic() - start < tap.at_load(50)
+    tap.equal(code, 0, errors)
 
 
 @tap.test
@@ -356,7 +355,7 @@ def back_pressure_holds_both_directions():
         before = server.memory_kb()
         count = 400
         script = "".join('{"text":"%s"}' % ("a" * 65536) for _ in range(count))
-        got = subprocess.run([tap.tool("grpcurl"), "-plaintext", "-max-time", "60", "-d", "@",
+        got = subprocess.run([tap.tool("grpcurl"), "-plaintext", "-max-time", str(tap.PATIENCE_S), "-d", "@",
                               f"127.0.0.1:{server.port}", "torg.test.v1.EchoService/Chat"],
                              input=script, capture_output=True, text=True, timeout=tap.PATIENCE_S, check=False)
         tap.equal(got.stdout.count('"count"'), count, got.stderr)
@@ -376,25 +375,31 @@ def back_pressure_holds_both_directions():
 
 @tap.test
 def sigterm_finishes_what_is_in_flight():
-    server = Testd()
+    server = Testd("--reactors", "1")    # who is told is told before who is answered
     results = []
-    thread = threading.Thread(
-        target=lambda: results.append(server.post("Sleep", {"milliseconds": 5000})))
-    thread.start()
-    with Http2(server) as client:
+    with tempfile.TemporaryDirectory() as folder, Http2(server) as client:
+        until = os.path.join(folder, "go")
+        thread = threading.Thread(
+            target=lambda: results.append(server.post("Sleep", {"until": until})))
+        thread.start()
         client.send(frame(HEADERS, 4, 1, request_headers("Sleep")) +
-                    frame(DATA, 1, 1, message(b"\x08\x88\x27")))
+                    frame(DATA, 1, 1, message(field_bytes(2, until))))
         server.wait_for_sleepers(2)
         server.process.terminate()
-        kinds = [got[0] for got in client.frames()]
-    thread.join()
+        kinds = []
+        for got in client.frames():
+            kinds.append(got[0])
+            if got[0] == GOAWAY:    # both are told before their answers come
+                with open(until, "w", encoding="ascii"):
+                    pass
+        thread.join()
     tap.equal(results[0][0], 200)
     tap.equal(results[0][1]["connection"], "close")
     assert GOAWAY in kinds and DATA in kinds, kinds
     assert kinds.index(GOAWAY) < kinds.index(DATA), "told before the answer came"
     tap.equal(server.wait()[0], 0)
     try:
-        server.connect(2).close()
+        server.connect().close()
         raise AssertionError("still listening")
     except ConnectionRefusedError:
         pass

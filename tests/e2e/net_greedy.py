@@ -227,7 +227,7 @@ def deaf_clients(server, kind, count):
 
 def one_caller(path):
     """Many connections of one address: it is refused more before the server has to close somebody."""
-    with testd.Testd(path, stall_timeout_ms=60000) as server, contextlib.ExitStack() as stack:
+    with testd.Testd(path) as server, contextlib.ExitStack() as stack:
         for _ in range(20):
             stack.callback(deaf_http2(server, "127.0.1.1").close)
         held = unsent_mb(server)
@@ -261,7 +261,7 @@ def small_bodies(path):
     """Bodies of 60 KB that do not end count against what the server holds, too."""
     body = b"x" * (16 << 10)
     begin = struct.pack(">BI", 0, 64 << 10)    # of a message that is longer than what comes
-    with testd.Testd(path, body_grace_ms=60000) as server, contextlib.ExitStack() as stack:
+    with testd.Testd(path) as server, contextlib.ExitStack() as stack:
         refused = 0
         for _ in range(24):
             client = stack.enter_context(server.http2())
@@ -307,7 +307,7 @@ def very_large(path):
 
 
 def unread_answers(path):
-    with testd.Testd(path, stall_timeout_ms=60000) as server:
+    with testd.Testd(path) as server:
         with testd.Ordeal(server, "unread answers", rss_mb=UNSENT_SERVER_MB + 64):
             lines.run("unread answers: a connection's next calls wait", calls_wait, server)
             lines.run("unread answers: HTTP/2 clients that read nothing", deaf_clients, server,

@@ -48,36 +48,55 @@ def echo2(client):
 # --- idle connections ---
 
 
-def silent(server):
-    """Nothing is ever said: closed, in whatever protocol it would have been."""
+def connected(server):
     client = http1(server)
     client.connect()
+    return client
+
+
+def called1(server):
+    client = http1(server)
+    echo1(client)
+    return client
+
+
+def called2(server):
+    client = http2(server)
+    echo2(client)
+    return client
+
+
+def at(server, act):
+    return testd.in_time(server, lambda: act(server))
+
+
+def silent(server):
+    """Nothing is ever said: closed, in whatever protocol it would have been."""
+    client = at(server, connected)
     assert client.sock.recv(1) == b"", "it is not closed"
     client.close()
 
 
 def silent_after_a_call(server):
-    client = http1(server)
-    echo1(client)
+    client = at(server, called1)
     assert client.sock.recv(1) == b"", "it is not closed"
     client.close()
 
 
 def silent_http2(server):
-    with http2(server) as client:
+    with at(server, http2) as client:
         code = client.wait_end(tap.PATIENCE_S)
     assert code == 0, f"GOAWAY's code is {code}"
 
 
 def silent_http2_after_a_call(server):
-    with http2(server) as client:
-        echo2(client)
+    with at(server, called2) as client:
         code = client.wait_end(tap.PATIENCE_S)
     assert code == 0, f"GOAWAY's code is {code}"
 
 
 def many_silent_http2(server):
-    clients = [http2(server) for _ in range(50)]
+    clients = [at(server, http2) for _ in range(50)]
     codes = [client.wait_end(tap.PATIENCE_S) for client in clients]
     assert codes == [0] * len(clients), codes
     for client in clients:
@@ -94,16 +113,23 @@ def is_refused(client):
 
 def silent_http2_that_never_leaves(server):
     """GOAWAY is not answered by a close: what is said is thrown away for a moment, then refused."""
-    with http2(server) as client:
+    with at(server, http2) as client:
         code = client.wait_end(tap.PATIENCE_S)
         assert code == 0, f"GOAWAY's code is {code}"
         assert testd.wait_until(lambda: is_refused(client), tap.PATIENCE_S), "it is still open"
 
 
+def opened(server):
+    client = http2(server)
+    stream = client.open(client.request_headers(ECHO + "Chat"))
+    client.ping()
+    return client, stream
+
+
 def open_stream(server):
     """A stream without a word is no idle connection: others come and go, it is answered."""
-    with http2(server) as client:
-        stream = client.open(client.request_headers(ECHO + "Chat"))
+    client, stream = at(server, opened)
+    with client:
         for _ in range(2):
             silent_http2(server)
         client.send_body(stream, MESSAGE)
@@ -131,8 +157,8 @@ def idle(path, name, tls):
         for words, test in IDLE:
             lines.run(f"{name}: {words}", test, server)
         honest.stop()
-        lines.run(f"{name}: honest clients go on", honest.check, 20.0)
-        with http2(server) as client:  # is told to go, whatever it is about to say
+        lines.run(f"{name}: honest clients go on", honest.check)
+        with at(server, http2) as client:  # is told to go, whatever it is about to say
             testd.end(server)
             client.wait_end(tap.PATIENCE_S)
 
@@ -149,17 +175,14 @@ def block(server, path):
 
 
 def is_told(server):
-    status, text = server.operator("/readyz")
-    if status == 200:
-        return False
-    assert status == 503 and text == (f"not ready: reactor-0 is stuck for more than {TURN_MS} ms, "
-                                      "busy with Block\n"), (status, text)
-    return True
+    return server.operator("/readyz") == (
+        503, f"not ready: reactor-0 is stuck for more than {TURN_MS} ms, busy with Block\n")
 
 
 def stuck(server, path):
     client = block(server, path)
-    assert testd.wait_until(lambda: is_told(server), tap.PATIENCE_S), "/readyz says nothing of it"
+    assert testd.wait_until(lambda: is_told(server), tap.PATIENCE_S), \
+        f"/readyz says {server.operator('/readyz')}"
     assert server.operator("/livez")[0] == 200
     assert "a reactor is stuck" in server.log_text(), server.log_text()
     with open(path, "w", encoding="ascii"):

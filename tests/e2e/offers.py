@@ -149,20 +149,21 @@ def a_typo_is_told_from_a_missing_offer():
 
 
 @tap.test
-def strangers_see_active_offers_without_contacts():
+def strangers_see_active_offers_without_phones():
     with Shop() as shop:
-        named = {"content": {**BIKE, "externalId": "sku-1"}}
+        named = {"content": {**BIKE, "externalId": "sku-1", "contacts": {
+            "name": "Alice", "phones": ["+79001234567"], "email": "alice@example.org"}}}
         asked = {"id": shop.ok("OfferService/CreateOffer", named, shop.alice)["id"]}
         moderator = shop.key("moderator", scopes=("moderation",))
         searcher = shop.key("searcher", scopes=("search",))
         alices_writer = shop.key("alices", "--seller", "alice", scopes=("offers.write",))
         for key in (None, shop.bob, searcher, alices_writer):
             content = shop.ok("OfferService/GetOffer", asked, key)["content"]
-            tap.equal((content["title"], "contacts" in content, "externalId" in content),
-                      ("A bicycle", False, False))
+            tap.equal((content["title"], content.get("contacts", {}), "externalId" in content),
+                      ("A bicycle", {"name": "Alice"}, False))
         for key in (shop.alice, shop.site, moderator, shop.start_key):
             content = shop.ok("OfferService/GetOffer", asked, key)["content"]
-            tap.equal(("contacts" in content, content["externalId"]), (True, "sku-1"))
+            tap.equal((bool(content["contacts"]["phones"]), content["externalId"]), (True, "sku-1"))
         shop.ok("OfferService/WithdrawOffer", asked, shop.alice)
         for key in (None, shop.bob, searcher, alices_writer):
             shop.refused("not_found", "OfferService/GetOffer", asked, key)
@@ -275,6 +276,49 @@ def an_unknown_category_leaves_the_draft_alone():
         tap.equal(list(tap.faults(answer))[0], "category")
         kept = shop.ok("DraftService/OpenDraft", {"category": "books"}, shop.alice)["draft"]
         tap.equal((kept["id"], kept["content"]["title"]), (draft, "A book"))
+
+
+@tap.test
+def buyers_reach_sellers():
+    with Shop() as shop:
+        tap.equal(shop.stop(), 0)
+        shop.start("up", "--offers.contacts_per_hour=4")
+        offer = shop.ok("OfferService/CreateOffer", {"content": BIKE}, shop.alice)["id"]
+        hidden = shop.ok("OfferService/CreateOffer", {"content": BIKE}, shop.alice)["id"]
+        shop.ok("OfferService/WithdrawOffer", {"id": hidden}, shop.alice)
+        told = {"id": offer, "text": "Is it still there?", "name": "Ann", "replyTo": "+79007654321"}
+        for wrong, field in (({"text": " "}, "text"), ({"text": "x" * 2001}, "text"),
+                             ({"replyTo": ""}, "replyTo"), ({"name": "a\nb"}, "name"),
+                             ({"id": "12"}, "id")):
+            answer = shop.refused("invalid_argument", "ContactService/SendMessage", {**told, **wrong})
+            tap.equal(field in str(answer["details"]), True, answer)
+        for method in ("RevealContacts", "SendMessage"):
+            shop.refused("not_found", f"ContactService/{method}",
+                         {**told, "id": hidden} if method == "SendMessage" else {"id": hidden})
+        for _ in range(2):
+            tap.equal(shop.ok("ContactService/RevealContacts", {"id": offer}),
+                      {"phones": ["+79001234567"]})
+        for text in ("Is it still there?", "Hello?"):
+            shop.ok("ContactService/SendMessage", {**told, "text": text})
+        # An address has had its four; a key has its own.
+        for method, message in (("RevealContacts", {"id": offer}), ("SendMessage", told)):
+            answer = shop.refused("resource_exhausted", f"ContactService/{method}", message)
+            tap.equal("4 contacts an hour" in answer["message"], True, answer)
+        shop.ok("ContactService/RevealContacts", {"id": offer}, shop.bob)
+
+        def messages(key, **page):
+            return shop.ok("ContactService/ListMessages", page, key)
+
+        tap.wait_until(lambda: len(messages(shop.alice).get("messages", [])) == 2, what="both messages")
+        answer = messages(shop.alice, pageSize=1)
+        tap.equal([(one["text"], one["name"], one["replyTo"], one["offerId"], one["title"])
+                   for one in answer["messages"]],
+                  [("Hello?", "Ann", "+79007654321", offer, "A bicycle")])
+        tap.equal(answer["revealCount"], "3")
+        answer = messages(shop.alice, pageSize=1, pageToken=answer["nextPageToken"])
+        tap.equal(answer["messages"][0]["text"], "Is it still there?")
+        tap.equal(messages(shop.bob).get("messages", []), [])
+        tap.equal(shop.call("ContactService/ListMessages", {})[0], 401)
 
 
 @tap.test

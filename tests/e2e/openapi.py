@@ -97,4 +97,117 @@ def a_generated_typescript_client_works():
                       shop.url, shop.alice, cwd=place), ENDED)
 
 
+# --- what it says of fields, and what the server says of them ---
+
+SLOW = ("InspectService/VerifyStep", "EpochService/StartEpoch")
+FAULTS = ("invalid_argument", "out_of_range")
+
+
+def fields_of(document, reference):
+    schema = document["components"]["schemas"][reference.rsplit("/", 1)[1]]
+    return schema.get("properties", {}), schema.get("required", [])
+
+
+def wrong_values(document, schema, depth=0):
+    """Of each kind those that are hardly ever right."""
+    kind, shape = schema.get("type"), schema.get("format")
+    reference = schema.get("$ref") or schema.get("allOf", [{}])[0].get("$ref")
+    if reference and depth < 2:
+        fields, _ = fields_of(document, reference)
+        return [{}] + [{name: value} for name, field in fields.items()
+                       for value in wrong_values(document, field, depth + 1)[:2]]
+    if kind == "array":
+        items = wrong_values(document, schema["items"], depth + 1)
+        return [[items[0]] * 3000] * (depth == 0) + [[item] for item in items] if items else []
+    if kind == "string":
+        return {"int64": ["-1", "x"], "uint64": ["-1", "x"], "date-time": ["x"], "byte": ["?", "eHg"]}.get(
+            shape, ["x" * 5000, "\1", "?!x y"])
+    return {"integer": [-1, 2147483647], "number": [-1, 1e300]}.get(kind, [])
+
+
+def limit_breakers(schema):
+    """Values that the document says are refused."""
+    if "maxItems" in schema:
+        yield [{} if "$ref" in schema["items"] else "x"] * (schema["maxItems"] + 1)
+    if "maximum" in schema and schema["maximum"] < 1 << 31:
+        yield schema["maximum"] + 1
+        if schema["minimum"] == 0 and schema["type"] == "integer":
+            yield -1
+    if "maxLength" in schema:
+        yield "x" * (schema["maxLength"] + 1)
+    if "pattern" in schema and schema.get("format") not in ("int64", "uint64"):
+        yield "?!x y" * 20
+    if "items" in schema:
+        yield from ([value] for value in limit_breakers(schema["items"]))
+
+
+def methods_of(document):
+    for path, verbs in document["paths"].items():
+        if path.startswith("/torg.v1.") and not path.endswith(SLOW):
+            body = verbs["post"]["requestBody"]["content"]["application/json"]
+            yield path.removeprefix("/torg.v1."), *fields_of(document, body["schema"]["$ref"])
+
+
+def fault_of(answer):
+    """Of a stream its last line has it."""
+    return answer.get("error", answer)
+
+
+@tap.test
+def every_fault_has_its_field():
+    with tempfile.TemporaryDirectory() as place, Shop() as shop:
+        document = save_document(shop, place)
+        keys = [shop.key("all", scopes=("*",)), shop.alice]
+        faults, unnamed = 0, []
+        for method, fields, _ in methods_of(document):
+            requests = [{}] + [{name: value} for name, field in fields.items()
+                               for value in wrong_values(document, field)]
+            for request in requests:
+                for key in keys:
+                    status, answer = shop.call(method, request, key)
+                    assert status not in (500, 501), (method, request, answer)
+                    fault = fault_of(answer)
+                    if fault.get("code") in FAULTS:
+                        faults += 1
+                        if not tap.faults(fault):
+                            unnamed.append((method, str(request)[:60], fault["message"]))
+        tap.equal(unnamed, [])
+        assert faults > 200, faults
+        tap.comment(f"{faults} faults have their field")
+
+
+@tap.test
+def limits_that_it_tells_are_the_servers():
+    with tempfile.TemporaryDirectory() as place, Shop() as shop:
+        document = save_document(shop, place)
+        key = shop.key("all", scopes=("*",))
+        tried, wrong = 0, []
+        for method, fields, required in methods_of(document):
+            status, answer = shop.call(method, {}, key)
+            for name in required:
+                tried += 1
+                # one fault may be told before the others are looked at
+                if status != 400 or not tap.faults(answer):
+                    wrong.append((method, f"{name} is required", status, answer))
+            for name, field in fields.items():
+                for value in limit_breakers(field):
+                    status, answer = shop.call(method, {**sample(fields, required), name: value}, key)
+                    if status == 404:    # what the request is about was looked for first
+                        continue
+                    tried += 1
+                    fault = fault_of(answer)
+                    if not any(one.split("[")[0].split(".")[0] == name for one in tap.faults(fault)):
+                        wrong.append((method, name, str(value)[:40], status, fault))
+        tap.equal(wrong, [])
+        assert tried > 80, tried
+        tap.comment(f"{tried} limits were tried")
+
+
+def sample(fields, required):
+    """Something for what has to be there, so that the field in question is looked at."""
+    kinds = {"string": "4721-0985-1360-2278", "array": [], "integer": 1}
+    return {name: "1" if fields[name].get("format") == "int64" else kinds[fields[name]["type"]]
+            for name in required if fields[name].get("type") in kinds}
+
+
 tap.main()

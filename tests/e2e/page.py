@@ -14,7 +14,7 @@ import urllib.parse
 
 sys.dont_write_bytecode = True
 from kit import tap  # noqa: E402
-from kit.binary import TOP, TORG, Place, environment  # noqa: E402
+from kit.binary import TOP, TORG, Place, environment, open_sqlite  # noqa: E402
 from kit.browser import Browser  # noqa: E402
 from kit.shelf import Shelf  # noqa: E402
 
@@ -26,7 +26,7 @@ things = {}
 
 
 def shelf():
-    """One server and one browser for all tests: they change nothing."""
+    """One server and one browser for all tests: they change nothing but the counts of events."""
     if "browser" not in things:
         things["browser"] = open_things.enter_context(Browser())    # skips before a server starts
         things["shelf"] = open_things.enter_context(Shelf())
@@ -239,7 +239,8 @@ def the_back_button_gives_back_what_was_asked_for():
     page.js("history.back()")
     page.wait("!location.search.includes('c=')")
     tap.equal(page.js("document.querySelector('#text').value"), "велосипед")
-    tap.equal([url for url in page.requests[asked:] if "/torg.v1." in url], [], "calls of going back")
+    tap.equal([url for url in page.requests[asked:] if "/torg.v1." in url and "RecordEvents" not in url], [],
+              "calls of going back")
     healthy(page)
 
 
@@ -420,8 +421,11 @@ def distances_are_counted_from_the_place_that_was_told():
 def nothing_found_helps_on():
     page = opened("/?q=абракадабра&c=bikes&f.condition=new", language="ru")
     tap.equal(page.text("#empty h2"), "Ничего не нашлось")
-    page.click("#empty .button:nth-child(2)")
-    page.wait("!location.search.includes('c=')")
+    steps = "[...document.querySelectorAll('#empty .button')].filter((each) => !each.hidden)"
+    page.wait(f"{steps}.length === 1", "the steps that find nothing to go")
+    tap.equal(page.js(f"{steps}[0].innerText"), f"Показать все объявления ({len(shelf().ids)})")
+    page.js(f"{steps}[0].click()")
+    page.wait("location.search === ''")
     page = opened("/?c=no-such-category")
     tap.contains(page.text("#empty"), "no-such-category")
     page = opened("/?c=no-such-category", language="ru")
@@ -472,6 +476,35 @@ def what_was_meant_is_searched_and_what_was_typed_is_offered_back():
     search_for(page, "dtkjcbgtl")
     total(page, 44)
     tap.equal(query(page), {"q": "dtkjcbgtl"})
+    healthy(page)
+
+
+def retyped():
+    with open_sqlite(f"file:{shelf().data / 'store.sqlite'}?mode=ro", uri=True) as base:
+        return base.execute("SELECT before_text, after_text, visits FROM query_retyped").fetchall()
+
+
+@tap.test
+def what_was_understood_is_a_chip_that_can_be_taken_back():
+    shelf().write("en.txt", "velo => велосипед\n")
+    tap.equal(shelf().torg("synonyms", "apply", "en.txt").returncode, 0)
+    page = opened("/?q=red+велосипед")
+    tap.equal(page.texts(".chip.meant"), ["Colour: Red"])
+    page.click(".chip.meant a")                     # only these, by the filter instead of the word
+    page.wait("new URLSearchParams(location.search).get('f.a.color') === 'red'")
+    total(page, 8)
+    tap.equal(query(page), {"q": "велосипед", "f.a.color": "red"})
+    page = opened("/?q=velo+trek&keep=1")
+    tap.equal(page.texts(".chip.meant"), ["“velo” and велосипед"])
+    tap.equal(page.text("#total").split(",")[0], "8 with all words")
+    page.click(".chip.meant button")
+    page.wait("new URLSearchParams(location.search).get('word') === 'velo'")
+    page.wait("!document.querySelector('.chip.meant')", "no chip")
+    page.js("document.querySelector('#text').value = 'Trek Marlin';"
+            "document.querySelector('#search-form').requestSubmit()")   # typed instead, and found
+    page.wait("document.querySelector('#title').innerText.includes('Marlin')")
+    page.click("#offers .offer-title a")
+    tap.wait_until(lambda: retyped() == [("velo trek", "Trek Marlin", 1)], what="the two queries")
     healthy(page)
 
 
@@ -598,6 +631,98 @@ def prices_are_compared_in_one_currency():
             ["USD", "CAD", "CNY", "RUB", "KZT", "ARS", "EUR"].map((currency) =>
                 price({amount: "700", currency}).replace(/\s/, " ")))""")
         tap.equal(signs, told)
+    healthy(page)
+
+
+def counted(ids):
+    """What the server has counted of these offers: shows, weights of their positions, clicks, contacts, favourites."""
+    with open_sqlite(f"file:{shelf().data / 'store.sqlite'}?mode=ro", uri=True) as base:
+        rows = {row[0]: row[1:] for row in base.execute(
+            "SELECT offer, sum(shows), sum(looks), sum(clicks), sum(contacts), sum(favourites) "
+            "FROM click_hour GROUP BY offer")}
+    return [rows.get(each, (0, 0, 0, 0, 0)) for each in ids]
+
+
+def ids_shown(page):
+    return page.js("[...document.querySelectorAll('#offers > .offer-item')].map((each) => each.dataset.offerId)")
+
+
+@tap.test
+def what_a_buyer_sees_and_does_is_counted_once():
+    page = opened("/?q=ножовка")          # no other test looks at these
+    total(page, 3)
+    ids = ids_shown(page)
+    looks = (1_000_000, 630_930, 500_000)
+    tap.wait_until(lambda: counted(ids) == [(1, each, 0, 0, 0) for each in looks],
+                   what="shows at their positions")
+    for _ in range(2):                  # a second time says nothing new
+        page.click("#offers .offer-item:nth-child(2) .offer-title a")
+        page.wait("document.querySelector('#save-offer')", "the offer")
+        page.click("#save-offer")
+        page.press("Escape")
+        page.wait("!document.querySelector('#offer').open")
+    page.click("#offers .offer-item:nth-child(3) .offer-title a")
+    page.wait("document.querySelector('#show-phone')", "the offer")
+    page.click("#show-phone")
+    tap.wait_until(lambda: counted(ids) == [(1, looks[0], 0, 0, 0), (1, looks[1], 1, 0, 1), (1, looks[2], 1, 1, 0)],
+                   what="clicks, a contact and a favourite")
+    healthy(page)
+
+
+@tap.test
+def a_message_that_cannot_be_answered_is_refused_in_words():
+    page = opened("/?q=велосипед", language="ru")
+    page.click("#offers .offer-item .offer-title a")
+    page.wait("document.querySelector('#message-text')", "the offer")
+    page.js("""(() => { document.querySelector('#message-text').value = 'Ещё есть?';
+        document.querySelector('#message-reply').value = 'позвоните';
+        document.querySelector('.contact-form').requestSubmit(); })()""")
+    page.wait("document.querySelector('.contact-form .bad')?.textContent.startsWith('Напишите сообщение')",
+              "what is missing")
+
+
+# Calls of RecordEvents are written down with their answers.
+SPY = """window.told = [];
+    const real = fetch;
+    window.fetch = async (address, options) => {
+        const answer = await real(address, options);
+        if (String(address).includes("RecordEvents")) told.push(await answer.clone().json());
+        return answer;
+    };"""
+
+
+def looked_at(path, script):
+    """A page with this script in it, whose list was on the screen, and which is left then."""
+    page = tab("/about")
+    page.call("Page.addScriptToEvaluateOnNewDocument", source=SPY + script)
+    page.go(shelf().url + path)
+    settled(page)
+    page.js("""new Promise((done) => {
+        const watcher = new IntersectionObserver(() => done(), {threshold: 0.5});
+        watcher.observe(document.querySelector('#offers .offer-item'));
+    })""")
+    page.js("dispatchEvent(new Event('pagehide'))")
+    return page
+
+
+@tap.test
+def nothing_is_sent_of_who_is_not_to_be_tracked():
+    for sign, value in (("globalPrivacyControl", "true"), ("doNotTrack", "'1'")):
+        page = looked_at("/?q=книга", f"Object.defineProperty(navigator, '{sign}', {{value: {value}}});")
+        page.click("#offers .offer-title a")
+        page.wait("document.querySelector('#save-offer')", "the offer")
+        page.js("dispatchEvent(new Event('pagehide'))")
+        page.js("new Promise((done) => requestAnimationFrame(done))")
+        tap.equal([url for url in page.requests if "RecordEvents" in url], [], sign)
+        tap.equal(page.js("sessionStorage.getItem('torg-visit')"), None, sign)
+        healthy(page)
+
+
+@tap.test
+def a_seller_who_looks_at_his_own_offers_is_not_counted():
+    page = looked_at("/?q=молоток", f"sessionStorage.setItem('torg-key', '{shelf().seller}');")
+    page.wait("told.length > 0", "the events are sent")
+    tap.equal(page.js("told.map((each) => each.counted || 0)"), [0])
     healthy(page)
 
 

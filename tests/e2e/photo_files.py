@@ -2,152 +2,12 @@
 """Photos from their files to buyers: uploaded or fetched, decoded in a confined process, scaled, told
 to the offer; and whatever else sellers and their servers send."""
 import base64
-import http.server
-import json
 import os
 import pathlib
 import signal
-import socket
-import struct
-import threading
-import urllib.request
-import zlib
 
 from kit import tap
-from kit.binary import Place, fetch
-
-CATALOG = {"defaults": {"policy": {"photosMin": 1, "photosMax": 5, "publish": "WITH_PHOTO",
-                                   "currencies": ["RUB"], "price": "REQUIRED"}},
-           "categories": [{"id": "sofas", "name": {"en": "Sofas"}}]}
-
-
-# --- files ---
-
-
-def png(width, height, pixel=lambda x, y: (x & 255, y & 255, 128)):
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    packer = zlib.compressobj(1)
-    rows = b"".join(packer.compress(b"\0" + bytes(v for x in range(width) for v in pixel(x, y)))
-                    for y in range(height)) + packer.flush()
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
-
-
-def bomb(side):
-    """A picture that is small as a file and huge in memory."""
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    rows = zlib.compress(b"\0" * 1024, 9)
-    head = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
-
-
-def turned(jpeg, orientation):
-    """The same with an EXIF orientation, and a place that nobody should learn."""
-    tiff = (b"II*\0\x08\0\0\0" + struct.pack("<H", 2)
-            + struct.pack("<HHII", 0x0112, 3, 1, orientation)
-            + struct.pack("<HHI", 0x010e, 2, 12) + struct.pack("<I", 38) + b"\0\0\0\0"
-            + b"secret-place")
-    exif = b"Exif\0\0" + tiff
-    return jpeg[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + jpeg[2:]
-
-
-SOFA = png(900, 600)
-
-
-# --- a shop's own web server ---
-
-
-class Pictures(http.server.ThreadingHTTPServer):
-    """Answers with what `files` has; an int is a status, None breaks off, a str redirects."""
-    daemon_threads = True
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Answer)
-        self.files = {}
-        self.asked = []
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def address(self, path):
-        return f"http://127.0.0.1:{self.server_port}{path}"
-
-
-class Answer(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):       # pylint: disable=invalid-name
-        what = self.server.files.get(self.path, 404)
-        self.server.asked.append(self.path)
-        if what is None:
-            self.connection.shutdown(socket.SHUT_RDWR)
-            return
-        self.send_response(what if isinstance(what, int) else 302 if isinstance(what, str) else 200)
-        if isinstance(what, str):
-            self.send_header("Location", what)
-        self.end_headers()
-        if isinstance(what, bytes):
-            self.wfile.write(what)
-
-    def log_message(self, *_):
-        pass
-
-
-# --- the server under test ---
-
-
-class Shop(Place):
-    spelling = False
-    words = ("up", "--photos.fetch=true", "--photos.private_addresses=true")
-
-    def __enter__(self):
-        super().__enter__().start(*self.words)
-        self.write("catalog.json", json.dumps(CATALOG))
-        tap.equal(self.torg("catalog", "apply", "catalog.json").stderr, "")
-        self.key = self.torg("key", "create", "shop", "--seller", "s-1", "--scope", "offers.read",
-                             "--scope", "offers.write", "--scope", "photos").stdout.strip()
-        return self
-
-    def upload(self, body, key=None):
-        request = urllib.request.Request(f"{self.url}/v1/photos", data=body, method="POST",
-                                         headers={"Content-Type": "application/octet-stream",
-                                                  "Authorization": f"Bearer {key or self.key}"})
-        return fetch(request)
-
-    def get(self, key):
-        with urllib.request.urlopen(f"{self.url}/v1/photos/{key}",
-                                    timeout=tap.PATIENCE_S) as answer:
-            return answer.headers["content-type"], answer.read()
-
-    def offer(self, *addresses):
-        content = {"category": "sofas", "title": "A sofa for three",
-                   "price": {"amount": "1500000", "currency": "RUB"},
-                   "photos": [{"sourceUrl": address} for address in addresses]}
-        status, made = self.call("OfferService/CreateOffer", {"content": content}, self.key)
-        tap.equal((status, made["status"]), (200, "WAITING"))
-        return made["id"]
-
-    def photos(self, offer):
-        got = self.call("OfferService/GetOffer", {"id": offer}, self.key)[1]
-        return got["status"], got["content"]["photos"]
-
-    def settled(self, offer, is_done=lambda photos: True):
-        """When every photo has an answer, and what is asked for holds of them."""
-        def done():
-            status, photos = self.photos(offer)
-            answered = all(one.get("state") in ("READY", "FAILED") for one in photos)
-            return (status, photos) if answered and is_done(photos) else None
-        return tap.wait_until(done, what="the photos")
-
-    def children(self):
-        """The decoders of this server, by their ids."""
-        found = []
-        for entry in pathlib.Path("/proc").glob("[0-9]*/stat"):
-            try:
-                name, rest = entry.read_text().split(") ", 1)
-            except OSError:
-                continue
-            if "(torg-darkroom" in name and int(rest.split()[1]) == self.process.pid:
-                found.append(int(entry.parent.name))
-        return found
+from kit.photo_shop import SOFA, Pictures, Shop, bomb, png, turned
 
 
 # --- the ordinary way ---
@@ -164,7 +24,7 @@ def an_upload_becomes_sizes_and_the_offer_is_shown():
                    (900, 600, "jpg"), (900, 600, "webp")])
         tap.equal(len(base64.b64decode(photo["preview"])), 25, "cells of a preview")
         for one in photo["sizes"]:
-            kind, body = shop.get(one["key"])
+            kind, body = shop.own(one["key"])
             tap.equal((kind, len(body)), (f"image/{'webp' if 'webp' in one['key'] else 'jpeg'}",
                                           one["size"]))
         offer = shop.offer(photo["sourceUrl"])
@@ -175,7 +35,8 @@ def an_upload_becomes_sizes_and_the_offer_is_shown():
         tap.equal(shop.upload(SOFA)[1], photo, "the same file is the same photo")
         found = tap.wait_until(lambda: shop.call("SearchService/SearchOffers", {"text": "sofa"})[1]
                                .get("offers"), what="the offer in the search")
-        tap.equal(found[0]["photo"], photo["sizes"][0]["key"])
+        tap.equal([found[0][name] for name in ("photo", "photoWidth", "photoHeight", "photoPreview")],
+                  [photo["sizes"][0]["key"], 240, 160, photo["preview"]])
         tap.equal(shop.stop(), 0)
 
 
@@ -233,7 +94,7 @@ def a_kill_in_the_middle_loses_no_photo():
 @tap.test
 def other_files_are_refused_in_words():
     with Shop() as shop:
-        jpeg = shop.get(shop.upload(SOFA)[1]["sizes"][4]["key"])[1]
+        jpeg = shop.own(shop.upload(SOFA)[1]["sizes"][4]["key"])[1]
         for body, words in [
                 (b"", "empty"), (b"hello", "no picture"), (SOFA[:2000], "damaged or cut short"),
                 (jpeg[:len(jpeg) // 2], "damaged or cut short"),
@@ -257,12 +118,12 @@ def other_files_are_refused_in_words():
 @tap.test
 def a_photo_is_turned_upright_and_tells_no_place():
     with Shop() as shop:
-        jpeg = shop.get(shop.upload(SOFA)[1]["sizes"][4]["key"])[1]
+        jpeg = shop.own(shop.upload(SOFA)[1]["sizes"][4]["key"])[1]
         status, photo = shop.upload(turned(jpeg, 6))
         tap.equal(status, 201, photo)
         tap.equal((photo["sizes"][-1]["width"], photo["sizes"][-1]["height"]), (600, 900))
         for one in photo["sizes"]:
-            body = shop.get(one["key"])[1]
+            body = shop.own(one["key"])[1]
             tap.equal(b"secret-place" in body, False, one["key"])
 
 

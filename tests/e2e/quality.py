@@ -69,6 +69,26 @@ class Shown:
         ]
 
 
+def further(page, name):
+    """What a page shows when it is asked to: the map, the seller's phone and the form of a message."""
+    if name == "category":
+        page.click("#view-map")
+        page.wait("document.querySelector('.map-mark')", "marks on the map")
+        drawn = page.js("[...document.querySelectorAll('.map-mark')].reduce((sum, each) => "
+                        "sum + Number(each.querySelector('text')?.textContent || 1), 0)")
+        listed = page.js("document.querySelectorAll('.offer-item').length")
+        tap.equal(drawn, listed, "offers on the map")
+        page.click(".map-drawing")
+        page.wait("/near=/.test(location.search) && document.querySelector('.map-near')", "the place chosen")
+        page.click("#view-cards")
+        page.click("#view-map")
+    elif name == "offer":
+        page.wait("document.querySelector('#show-phone')", "the button of the phone")
+        page.click("#show-phone")
+        page.wait("document.querySelector('.phone')", "the phone")
+        page.click(".contact-message summary")
+
+
 @tap.test
 def no_page_has_barriers_or_jumps():
     with Demo() as demo, Browser() as browser:
@@ -83,6 +103,7 @@ def no_page_has_barriers_or_jumps():
                 asked = [url for url in page.requests if not url.startswith("data:")]
                 tap.comment(f"{name}, {form}: CLS {jumps:.3f}, {len(asked)} requests")
                 shoot(page, f"quality-{name}-{form}")
+                further(page, name)
                 found = barriers(page)
                 faults += [f"{name}, {form}: {each}" for each in found]
                 if jumps >= 0.1:

@@ -4,6 +4,7 @@ import copy
 import json
 import sys
 import time
+import urllib.request
 
 sys.dont_write_bytecode = True
 from kit import tap  # noqa: E402
@@ -17,8 +18,12 @@ PETERSBURG = {"latitude": 59.9386, "longitude": 30.3141}
 class Market(Place):
     """A server with the market's catalogue, a seller, and offers that were found by a search."""
 
+    def __init__(self, *options):
+        super().__init__()
+        self.words = ("up", *options)
+
     def __enter__(self):
-        super().__enter__().start()
+        super().__enter__().start(*self.words)
         self.apply(CATALOG)
         self.seller = self.torg("key", "create", "s", "--seller", "s", "--scope", "offers.read",
                                 "--scope", "offers.write").stdout.strip()
@@ -218,6 +223,91 @@ def prices_of_several_currencies_are_not_compared():
                   {"amount": "100000", "currency": "RUB"})
 
 
+def with_jobs():
+    """Beside the market's: jobs, which have a salary and no price; frames are listed."""
+    catalog = copy.deepcopy(CATALOG)
+    catalog["attributes"][1]["filter"] = "LIST"
+    for one in catalog["categories"]:
+        if one["id"] == "bikes":
+            one["filters"] = ["DELIVERY", "EXCHANGE"]
+    catalog["categories"].append(
+        {"id": "jobs", "name": {"ru": "Работа", "en": "Jobs"}, "filters": ["SALARY", "SELLER_KIND"],
+         "hiddenFilters": ["PRICE", "CONDITION"], "policy": {"price": "FORBIDDEN"}})
+    catalog["categories"].append({"id": "drivers", "parent": "jobs",
+                                  "name": {"ru": "Водители", "en": "Drivers"}})
+    return catalog
+
+
+@tap.test
+def some_categories_have_filters_of_their_own():
+    with Market() as market:
+        market.apply(with_jobs())
+
+        def publish(name, **content):
+            status, answer = market.call("OfferService/CreateOffer", {"content": content}, market.seller)
+            tap.equal(status, 200, answer)
+            market.ids[name] = answer["id"]
+
+        for name, kind, pay in (
+                ("month", "BUSINESS", {"min": "8000000", "max": "12000000", "period": "MONTH"}),
+                ("hour", "BUSINESS", {"min": "40000", "period": "HOUR"}),       # 66 000 a month
+                ("shift", "PRIVATE", {"max": "1000000", "period": "SHIFT"})):   # 150 000
+            publish(name, category="drivers", title=f"Водитель, {name}", sellerKind=kind,
+                    salary={"currency": "RUB", **pay})
+        for name in ("swap", "sent"):
+            publish(name, category="bikes", title="Велосипед с доставкой", delivery=name == "sent",
+                    exchange=name == "swap", price={"amount": "100", "currency": "RUB"},
+                    attributes=[{"attributeId": "frame-size", "integer": 17}])
+        market.until(lambda: market.found()["total"] == "14", "all are found")
+
+        answer = market.found(category="jobs")
+        tap.equal([one["id"] for one in answer["filters"]],
+                  ["salary", "salary_period", "seller_kind", "date"])
+        tap.equal([filter_of(answer, name) for name in ("price", "condition", "delivery", "exchange")],
+                  [None] * 4)
+        salary = filter_of(answer, "salary")
+        tap.equal((salary["min"], salary["max"], salary["unit"], salary["coverage"]),
+                  ("6600000", "15000000", "RUB", "3"))
+        tap.equal(counts(filter_of(answer, "salary_period")), {"month": 1, "hour": 1, "shift": 1})
+        tap.equal(counts(filter_of(answer, "seller_kind")), {"business": 2, "private": 1})
+        shown = {one["id"]: one["salary"] for one in answer["offers"]}
+        tap.equal(shown[market.ids["hour"]], {"min": "40000", "currency": "RUB", "period": "HOUR"})
+        with urllib.request.urlopen(f"{market.url}/v1/offers/search?category=jobs") as plain:
+            said = {one["id"]: one for one in json.loads(plain.read())["offers"]}[market.ids["hour"]]
+        tap.equal((said["salary_min"], said["salary_currency"], "currency" in said), (400, "RUB", False))
+        for ends, names in (({"min": "10000000"}, {"month", "shift"}), ({"max": "7000000"}, {"hour"}),
+                            ({"min": "7000000", "max": "9000000"}, {"month"}),
+                            ({"min": "15000001"}, set())):
+            tap.equal(set(market.names(filters=[{"id": "salary", **ends}])), names, ends)
+        tap.equal(market.names(filters=[{"id": "seller_kind", "values": ["private"]}]), ["shift"])
+
+        # Of what most of the hits have, and strictly of what all of them have.
+        answer = market.found(category="bikes")
+        tap.equal(counts(filter_of(answer, "delivery")), {"true": 1})
+        tap.equal(market.names(filters=[{"id": "delivery", "values": ["true"]}]), ["sent"])
+        tap.equal(market.names(filters=[{"id": "exchange", "values": ["true"]}]), ["swap"])
+        strict = market.found(strictFilters=True, explain=True)
+        tap.equal([filter_of(strict, name) for name in ("price", "salary", "delivery")], [None] * 3)
+        tap.equal({one["id"]: one["reason"] for one in strict["hiddenFilters"]}["salary"],
+                  "1 of the 3 categories found have it")
+
+        # Numbers of a list are values, in their order, when all are composed anew.
+        def frames():
+            one = filter_of(market.found(category="bikes"), "a.frame-size")
+            return one and [(each["id"], each["count"]) for each in one["values"]]
+
+        market.until(lambda: frames() == [("15", "1"), ("16", "1"), ("17", "3"), ("18", "1"),
+                                          ("19", "1"), ("20", "1")], "frames are listed")
+        tap.equal(set(market.names(filters=[{"id": "a.frame-size", "values": ["15", "20"]}])),
+                  {"bike-0", "bike-5"})
+        tap.equal(set(market.names(filters=[{"id": "a.frame-size", "min": "19"}])),
+                  {"bike-4", "bike-5"})
+        status, answer = market.call("OfferService/CreateOffer", {"content": {
+            "category": "books", "title": "Книга", "delivery": True,
+            "price": {"amount": "1", "currency": "RUB"}}}, market.seller)
+        tap.equal((status, "offers of this category have no delivery" in json.dumps(answer)), (400, True))
+
+
 @tap.test
 def a_wrong_request_is_told_what_is_wrong():
     with Market() as market:
@@ -277,6 +367,40 @@ def before_the_first_offer_nothing_is_found():
         place.start()
         status, answer = place.call_whole("SearchService/SearchOffers", {"text": "велосипед"})
         tap.equal((status, answer["offers"], answer["total"]), (200, [], "0"))
+
+
+def please(market, **appeals):
+    """As the task `clicks` does: how much these offers are clicked, by what is usual in their category."""
+    changes = [{"pk": market.ids[name.replace("_", "-")], "sequence": 1, "fields": [
+        {"name": "appeal", "decimal": appeal, "options": {"side": True, "scale": 6}}]}
+        for name, appeal in appeals.items()]
+    status, answer = market.call("DocumentService/PutFields", {"client": "offers", "changes": changes},
+                                 market.start_key)
+    tap.equal((status, [one.get("kind", "ACCEPTED") for one in answer.get("verdicts", [])]),
+              (200, ["ACCEPTED"] * len(appeals)), answer)
+
+
+@tap.test
+def what_is_clicked_rises_among_its_equals():
+    request = {"text": "велосипед номер", "onlyOffers": True}
+    with Market("--search.clicks=true") as market:
+        before = market.names(**request)        # nobody has clicked: the order of the words
+        tap.equal(sorted(before[6:]), ["book-0", "book-1", "book-2"], "those that lack a word are last")
+        please(market, bike_4="3.5", bike_0="0.000001", book_1="100")
+        market.until(lambda: market.names(**request)[0] == "bike-4", "the one that is clicked is first")
+        market.until(lambda: market.names(**request)[5:7] == ["bike-0", "book-1"],
+                     "the one that nobody wants is last of its equals, and nothing is before whole matches")
+        after = market.names(**request)
+        tap.equal(sorted(after), sorted(before), "none is hidden")
+        tap.equal([name for name in after if name not in ("bike-4", "bike-0", "book-1")],
+                  [name for name in before if name not in ("bike-4", "bike-0", "book-1")])
+        status, page = market.call("SearchService/SearchOffers", {**request, "limit": 4})
+        rest = market.names(**request, limit=10, cursor=page["cursor"])
+        tap.equal(rest, after[4:], "by pages, too")
+        tap.equal(market.stop(), 0)
+        market.start()
+        market.until(market.has_all, "the offers again")
+        tap.equal(market.names(**request), before, "without the setting")
 
 
 tap.main()

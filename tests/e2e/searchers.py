@@ -5,8 +5,10 @@ A front without shards of its own asks the others. Whatever happens to one of th
 by the deadline; it is whole as long as some process has each shard, and else says what is missing.
 """
 import base64
+import concurrent.futures
 import contextlib
 import http.client
+import http.server
 import json
 import os
 import pathlib
@@ -21,6 +23,8 @@ from kit.testd import SANITIZER_ENV
 
 SEARCHERD = sys.argv.pop(1)
 DEADLINE_MS = 8000      # a sanitizer's build on a busy machine
+DEADLINE_MS_MAX = 60000    # SEARCHER_DEADLINE_MS_MAX of src/searcher/bounds.h
+MANY = 150              # wait at once
 LATE_S = 20             # of an answer after its deadline, on a quiet machine
 READY_S = tap.PATIENCE_S
 QUERY = {"stages": [{"text": "велосипед", "limit": 20, "sorts": [{"relevance": True}, {"field": "seller"}],
@@ -198,6 +202,68 @@ def a_shard_without_a_replica_is_named():
 
 
 @contextlib.contextmanager
+def garbled(port):
+    """Another version of a searcher, as it were: it tells what that one has, and its answers to searches
+    cannot be read. Gives its port, and how many it gave."""
+    count = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            if self.path.endswith("GetFreshness"):
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=READY_S)
+                connection.request("POST", self.path, body, {"Content-Type": self.headers["Content-Type"]})
+                answer = connection.getresponse().read()
+                connection.close()
+            else:
+                count.append(self.path)
+                answer = b"\xff" * 40
+            self.send_response(200)
+            self.send_header("Content-Type", "application/proto")
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield server.server_address[1], count
+        finally:
+            server.shutdown()
+
+
+@tap.test
+def an_answer_that_cannot_be_read_is_not_the_requests_fault():
+    with searchers(ALL, NONE) as (whole, _), garbled(whole.port) as (port, count):
+        expected = page(whole.search()[1])
+        both = Searcher(tap.free_port(), shards=NONE,
+                        replicas=f"http://127.0.0.1:{port} http://127.0.0.1:{whole.port}")
+        alone = Searcher(tap.free_port(), shards=NONE, replicas=f"http://127.0.0.1:{port}")
+        try:
+            both.wait_ready(6)
+            for _ in range(6):                  # whoever is asked first
+                status, answer = both.search()
+                tap.equal((status, answer.get("isPartial", False)), (200, False), answer)
+                tap.equal(page(answer), expected)
+            tap.equal(len(count) > 0, True)
+            alone.wait_ready(3)
+            status, answer = alone.search()
+            tap.equal(status, 503, answer)
+            tap.contains(answer["message"], "an answer that cannot be read")
+            both.end()
+            alone.end()
+        finally:
+            for one in (both, alone):
+                if one.process.poll() is None:
+                    one.kill()
+
+
+@contextlib.contextmanager
 def relay(*fronts):
     """A process without an index that asks these for whole searches."""
     running = Searcher(tap.free_port(), fronts=" ".join(f"http://127.0.0.1:{port}" for port in fronts))
@@ -216,7 +282,9 @@ def whole_searches_go_to_whoever_answers():
             status, answer = front.search()
             tap.equal((status, page(answer)), (200, expected))
         wrong = {"stages": [{"sorts": [{"field": "prize"}]}]}
-        tap.equal(front.search(wrong), first.search(wrong))
+        told = [(status, answer["code"], answer["message"])
+                for status, answer in (front.search(wrong), first.search(wrong))]
+        tap.equal(told[0], told[1])
         first.kill()
         for _ in range(10):
             status, answer = front.search()
@@ -254,6 +322,8 @@ def a_search_waits_for_a_write_in_another_process():
         query = {"stages": [{"text": "единорог"}]}
         status, answer = front.search(query, wait=[token(1, 5)])
         tap.equal(status, 504)
+        status, answer = front.search({"stages": [{"sorts": [{"field": "prize"}]}]})
+        tap.equal((status, list(tap.faults(answer))), (400, ["query.stages[0].sorts[0].field"]))
         found = []
         waiting = threading.Thread(
             target=lambda: found.append(front.search(query, wait=[token(1, 5)])))
@@ -269,6 +339,22 @@ def a_search_waits_for_a_write_in_another_process():
         tap.equal((status, answer.get("isSearchable", False)), (200, False))
         for one in (store, front):
             one.end()
+
+
+@tap.test
+def many_searches_wait_for_a_write_and_hold_no_thread():
+    """More than a searcher has threads: all are answered when it has come, others meanwhile."""
+    with searchers(ALL) as (store,), concurrent.futures.ThreadPoolExecutor(MANY) as callers:
+        asked = {"client": "bazaar", "query": {"stages": [{"text": "единорог"}]},
+                 "wait": [token(1, 5)], "deadlineMs": DEADLINE_MS_MAX}
+        waiting = [callers.submit(store.call, "Search", asked) for _ in range(MANY)]
+        tap.wait_until(lambda: store.call("Search", {**asked, "wait": []})[0] == 200)
+        tap.equal([one.result()[0] for one in waiting if one.done()], [])
+        store.tell("1 5 единорог")
+        for one in waiting:
+            status, answer = one.result()
+            tap.equal((status, answer["answer"]["stages"][0]["total"]), (200, "1"))
+        store.end()
 
 
 tap.main()

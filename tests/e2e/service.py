@@ -8,6 +8,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import sys
 
 sys.dont_write_bytecode = True
@@ -44,6 +45,34 @@ def what_a_fault_has_ended_is_brought_back():
         tap.equal(place.stop(signal.SIGABRT), -signal.SIGABRT)
         place.start(*words(place))
         tap.equal(fetch(f"{place.operators}/livez"), (200, "ok\n"))
+        tap.equal(place.stop(), 0)
+
+
+def told(supervisor, seconds=tap.PATIENCE_S):
+    """What the process says next; None: nothing in that time."""
+    supervisor.settimeout(seconds)
+    try:
+        return supervisor.recv(100).decode()
+    except TimeoutError:
+        return None
+
+
+@tap.test
+def a_supervisor_hears_that_it_is_ready_and_alive():
+    tap.equal([settings()[name] for name in ("Type", "WatchdogSignal")], ["notify", "SIGKILL"])
+    with Place() as place, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as supervisor:
+        supervisor.bind(str(place.dir / "notify"))
+        os.environ.update(NOTIFY_SOCKET=str(place.dir / "notify"), WATCHDOG_USEC="200000")
+        try:
+            place.start()
+        finally:
+            del os.environ["NOTIFY_SOCKET"], os.environ["WATCHDOG_USEC"]
+        tap.equal([told(supervisor) for _ in range(4)], ["READY=1"] + ["WATCHDOG=1"] * 3)
+        place.process.send_signal(signal.SIGSTOP)
+        # What was said before it stood still is read first; then nothing comes, however long.
+        tap.wait_until(lambda: told(supervisor, 2) is None, what="silence")
+        place.process.send_signal(signal.SIGCONT)
+        tap.equal(told(supervisor), "WATCHDOG=1")
         tap.equal(place.stop(), 0)
 
 

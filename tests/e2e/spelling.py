@@ -61,7 +61,7 @@ class Market(Place):
         self.titles = {}
         for offer in OFFERS:
             self.publish(*offer)
-        tap.wait_until(lambda: self.total(category="things") == len(OFFERS), 120, "all offers")
+        tap.wait_until(lambda: self.total(category="things") == len(OFFERS), what="all offers")
         self.until_learnt(len(OFFERS))
         return self
 
@@ -82,8 +82,8 @@ class Market(Place):
 
     def until_learnt(self, count):
         """Of each offer two texts: its title, and the names of its values."""
-        tap.wait_until(lambda: self.metric("torg_spell_texts_total", "learnt") >= 2 * count, 180,
-                       f"{count} offers learnt")
+        tap.wait_until(lambda: self.metric("torg_spell_texts_total", "learnt") >= 2 * count,
+                       what=f"{count} offers learnt")
 
     def until_searchable(self):
         """After a start: the index is opened beside the rest."""
@@ -217,7 +217,7 @@ def what_is_typed_goes_on():
         tap.equal(len(answer["queries"]), 1)
         tap.equal(answer["queries"][0]["marked"], "вел<b>осипед</b>")
         tap.equal(answer["categories"][0],
-                  {"id": "bikes", "name": "Велосипеды", "count": "4", "parent": "things"})
+                  {"id": "bikes", "name": "Велосипеды", "count": "4", "parent": "things", "path": ["Вещи"]})
         english = market.ask("Suggest", text="bicy", language="en")
         tap.equal([one["name"] for one in english["categories"]], ["Bicycles"])
 
@@ -235,7 +235,7 @@ def what_is_typed_goes_on():
                                          "stels navigator 500": 1, "stels pilot": 1})
         tap.equal(market.ask("Suggest", text="в"), {"categories": [
             {"id": "things", "name": "Вещи", "count": str(len(OFFERS))},
-            {"id": "bikes", "name": "Велосипеды", "count": "4", "parent": "things"}]})
+            {"id": "bikes", "name": "Велосипеды", "count": "4", "parent": "things", "path": ["Вещи"]}]})
         tap.equal((market.lines("яхта"), market.lines(""), market.lines(" - ")), ({}, {}, {}))
 
         for request, told in (({"text": "a" * 401}, "text: 401 bytes, at most 400"),

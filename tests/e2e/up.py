@@ -323,7 +323,7 @@ def the_pages_name_nobody_else_and_only_files_there_are():
             named = re.findall(r'(?:src|href)="([^"#]+)"', text)
             tap.equal(set(named) - addresses, set(), path.name)
             tap.equal(re.findall(r"<style|\sstyle=|<script>|\son\w+=", text), [], path.name)
-        for name in re.findall(r'^(?:import|export)\b[^;]*?"(\.[^"]+)"', text, re.M):
+        for name in re.findall(r'^(?:import|export)\b[^;(]*?"(\.[^"]+)"', text, re.M):
             tap.equal((path.parent / name).resolve() in {each for _, each in web_files()}, True,
                       f"{path.name}: {name}")
 

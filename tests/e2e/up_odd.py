@@ -225,7 +225,7 @@ def is_served(place):
 def few_open_files_are_told_and_survived():
     with Place() as place:
         place.process = subprocess.Popen(
-            ["/bin/sh", "-c", 'ulimit -n 120; exec "$@" 2>log', "sh", TORG, "up", *FREE_PORTS],
+            ["/bin/sh", "-c", 'ulimit -n 160; exec "$@" 2>log', "sh", TORG, "up", *FREE_PORTS],
             cwd=place.dir, env=environment(), stdout=subprocess.DEVNULL)
         place.url = tap.wait_until(lambda: read_text(place.data / "server.url"))
         tap.contains(place.log(), "the limit of open files is low")

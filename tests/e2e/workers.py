@@ -46,6 +46,7 @@ class Seller(threading.Thread):
         try:
             while not self.ended:
                 self.act()
+                time.sleep(tap.rest_s(0.05))
         except (AssertionError, OSError) as trouble:
             self.trouble = str(trouble)
 

@@ -29,7 +29,7 @@ static void check_price(struct bytes text)
     int64_t amount;
     int64_t second;
 
-    if (feed_parse_price(text, &number, currency))
+    if (feed_parse_price(text, 0, &number, currency))
         return;
     require(currency[0] == 0 || strlen(currency) == 3);
     if (!currency[0])
@@ -38,7 +38,7 @@ static void check_price(struct bytes text)
         return;
     require(amount >= 0);
     snprintf(plain, sizeof(plain), "%" PRId64 ".%02d", amount / 100, (int)(amount % 100));
-    require(!feed_parse_price(bytes_of(plain), &again, currency));
+    require(!feed_parse_price(bytes_of(plain), 0, &again, currency));
     require(!feed_price_minor(again, "RUB", &second) && second == amount);
 }
 
@@ -53,7 +53,7 @@ static void check_number(struct bytes text)
     for (int is_exact = 0; is_exact < 2; is_exact++) {
         int size;
 
-        if (feed_parse_number(text, is_exact, &number))
+        if (feed_parse_number(text, is_exact, 0, &number))
             continue;
         require(feed_number_size(text) == text.size);
         size =
@@ -64,10 +64,10 @@ static void check_number(struct bytes text)
             memmove(point + 1, point, number.digits + 1);
             *point = '.';
         }
-        require(!feed_parse_number(bytes_of(plain), true, &again));
+        require(!feed_parse_number(bytes_of(plain), true, 0, &again));
         require(again.mantissa == number.mantissa && again.digits == number.digits);
         memcpy(plain + strlen(plain), "x", 2);
-        require(feed_parse_number(bytes_of(plain), true, &again) != NULL);
+        require(feed_parse_number(bytes_of(plain), true, 0, &again) != NULL);
     }
 }
 

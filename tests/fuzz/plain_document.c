@@ -20,15 +20,15 @@ static void require(int truth)
 static void check_source(const Torg__V1__RawDocument *document, struct arena *arena)
 {
     struct buf again = BUF_INIT(1 << 24);
-    const struct json_node *list;
+    const struct placed_json *list;
     const char *source;
 
     if (document->event == TORG__V1__RAW_DOCUMENT__EVENT__DELETE)
         return;
     source = document->fields[document->n_fields - 1]->stored;
-    require(json_tree_read(bytes_of(source), arena, &list, NULL) == 0);
+    require(placed_json_read_all(bytes_of(source), arena, &list, NULL) == 0);
     require(list->count == 1);
-    json_tree_write(list->first, &again);
+    placed_json_put(list->first, &again);
     require(bytes_equal_text(buf_bytes(&again), source));
     buf_release(&again);
 }

@@ -20,7 +20,7 @@ CASES = {
         ({"src/store/x.c": '#include "net/rpc.h"\n'}, {"src/net/x.c": '#include "model/id.h"\n'}),
         ({"src/offers/x.c": '#include "search/a.h"\n'},
          {"src/access/x.c": '#include "store/store.h"\n'}),
-        ({"demo/x.c": '#include "search/a.h"\n'}, {"demo/x.c": '#include "offers/a.h"\n'}),
+        ({"demo/x.c": '#include "registry/a.h"\n'}, {"demo/x.c": '#include "offers/a.h"\n'}),
         ({"src/offers/x.c": '#include "demo/a.h"\n'}, {"src/roles/x.c": '#include "demo/a.h"\n'}),
         ({"src/unheard/x.c": ""}, {"tests/unit/base/x.c": '#include "net/rpc.h"\n'}),
     ],

@@ -20,6 +20,8 @@ struct sight {
     uint32_t slot_count;
     uint32_t floors[SLOT_COUNT_MAX];
     uint32_t shown[SLOT_COUNT_MAX];
+    uint32_t stock_floors[SLOT_COUNT_MAX];
+    uint32_t stocks[SLOT_COUNT_MAX]; /* of documents that were shown */
     char token[TOKEN_SIZE];
 };
 
@@ -53,6 +55,33 @@ static bool may_be_behind(const struct model *model, bool documents, unsigned cl
     return switched_us && now_mono_us() - BEHIND_US < switched_us;
 }
 
+/* With the lock: the newest change of a side field, likewise. */
+static const struct slot *find_stock(const struct model *model, unsigned client)
+{
+    const struct slot *newest = NULL;
+
+    for (uint32_t i = 0; i < model->slot_count; i++) {
+        const struct slot *slot = &model->slots[i];
+
+        if (is_asked(slot, true, client) && *slot->stock_token &&
+            (!newest || slot->stock_age > newest->stock_age))
+            newest = slot;
+    }
+    return newest;
+}
+
+/* With the lock: instead of for a write of a document, in some. */
+static void wait_for_stock(struct actor *actor, struct sight *sight, unsigned client)
+{
+    const struct model *model = actor->crowd->model;
+    const struct slot *newest = draw_chance(&actor->rng, 400) ? find_stock(model, client) : NULL;
+
+    if (!newest)
+        return;
+    memcpy(sight->token, newest->stock_token, TOKEN_SIZE);
+    sight->stock_floors[model_slot_number(model, newest)] = newest->stock;
+}
+
 /* Half of the searches wait for a write. */
 static void begin(struct actor *actor, struct sight *sight, bool documents, unsigned client)
 {
@@ -67,7 +96,12 @@ static void begin(struct actor *actor, struct sight *sight, bool documents, unsi
     for (uint32_t i = 0; i < model->slot_count; i++)
         sight->floors[i] = may_be_behind(model, documents, client) ? slot_oldest(&model->slots[i])
                                                                    : model->slots[i].floor;
-    newest = waits ? find_newest(model, documents, client) : NULL;
+    for (uint32_t i = 0; i < model->slot_count; i++)
+        sight->stock_floors[i] =
+            may_be_behind(model, documents, client) ? 0 : model->slots[i].stock_floor;
+    if (waits && documents)
+        wait_for_stock(actor, sight, client);
+    newest = waits && !*sight->token ? find_newest(model, documents, client) : NULL;
     if (newest) {
         uint32_t place = model_slot_number(model, newest);
 
@@ -111,6 +145,25 @@ static void judge(struct model *model, struct sight *sight, bool documents, unsi
             continue;
         model_fail(model, slot, "a search (from entry %u on%s) shows stamp %u", sight->floors[i],
                    *sight->token ? ", with a token" : "", sight->shown[i]);
+    }
+}
+
+/* With the lock. */
+static void judge_stocks(struct model *model, const struct sight *sight, unsigned client)
+{
+    for (uint32_t i = 0; i < model->slot_count; i++) {
+        struct slot *slot = &model->slots[i];
+        uint32_t newest = slot->stock_asked ? slot->stock_asked : slot->stock;
+
+        if (!is_asked(slot, true, client) || !sight->shown[i])
+            continue;
+        if (sight->stocks[i] < sight->stock_floors[i] || sight->stocks[i] > newest)
+            model_fail(model, slot, "a search (from stock %u on%s) shows %u; %u is the newest",
+                       sight->stock_floors[i], *sight->token ? ", with a token" : "",
+                       sight->stocks[i], newest);
+        slot->stock_shown = sight->stocks[i];
+        if (sight->stocks[i] > slot->stock_floor)
+            slot->stock_floor = sight->stocks[i];
     }
 }
 
@@ -235,6 +288,18 @@ static uint32_t stamp_of(const Torg__V1__Hit *hit)
     return stamp == written ? stamp : 0;
 }
 
+/* With the lock. */
+static void see_document(struct model *model, struct sight *sight, const Torg__V1__Hit *hit)
+{
+    uint32_t stamp = stamp_of(hit);
+
+    see(model, sight, stamp, hit->pk);
+    for (size_t i = 0; i < hit->n_fields; i++)
+        if (strcmp(hit->fields[i]->name, "stock") == 0)
+            sight->stocks[model_slot_number(model, model_of_stamp(model, stamp))] =
+                (uint32_t)strtoul(hit->fields[i]->values[0], NULL, 10);
+}
+
 static int search_documents(struct actor *actor, unsigned client, struct sight *sight,
                             struct arena *arena, ProtobufCMessage **answer, struct err *err)
 {
@@ -242,13 +307,13 @@ static int search_documents(struct actor *actor, unsigned client, struct sight *
     Torg__V1__QueryStage *stages[] = {&stage};
     Torg__V1__Query query = TORG__V1__QUERY__INIT;
     Torg__V1__SearchRequest request = TORG__V1__SEARCH_REQUEST__INIT;
-    char *shown[] = {"stamp", "title"};
+    char *shown[] = {"stamp", "title", "stock"};
     char *tokens[] = {sight->token};
 
     stage._limit_case = TORG__V1__QUERY_STAGE___LIMIT_LIMIT;
     stage.limit = HIT_COUNT_MAX;
     stage.show = shown;
-    stage.n_show = 2;
+    stage.n_show = 3;
     query.stages = stages;
     query.n_stages = 1;
     request.client = (char *)client_names[client];
@@ -284,9 +349,9 @@ bool documents_look(struct actor *actor, unsigned client, uint32_t shown[SLOT_CO
         model->unsure_count += rc != ERR_NOT_FOUND;
     } else {
         for (size_t i = 0; i < response->answer->stages[0]->n_hits; i++)
-            see(model, &sight, stamp_of(response->answer->stages[0]->hits[i]),
-                response->answer->stages[0]->hits[i]->pk);
+            see_document(model, &sight, response->answer->stages[0]->hits[i]);
         judge(model, &sight, true, client);
+        judge_stocks(model, &sight, client);
     }
     model_unlock();
     arena_free(arena);

@@ -21,7 +21,8 @@ enum {
     CALM_S = 2,       /* before and after */
     LIFE_S = 3600,    /* then it does not get on */
     TEXT_SIZE = 500,
-    AUDITED_SHARE = 3, /* of so many seeds one has an auditor, which costs */
+    AUDITED_SHARE = 3,  /* of so many seeds one has an auditor, which costs */
+    DRIPPING_SHARE = 4, /* of so many seeds one has searchers that are slow to follow */
 };
 
 /* Where the books are is what differs. */
@@ -49,6 +50,11 @@ void model_unlock(void)
 int64_t cluster_now_us(const struct cluster *cluster)
 {
     return clock_mono_us(sim_net_clock(cluster->net));
+}
+
+bool cluster_drips(const struct cluster *cluster)
+{
+    return cluster->seed % DRIPPING_SHARE == 2 && sim_has("dripping");
 }
 
 void cluster_note(const char *format, ...)
@@ -100,6 +106,8 @@ static void open_cluster(struct cluster *cluster)
         cluster_fail("%s", err.text);
     open_catalogs(cluster);
     judge_watch(cluster);
+    if (cluster_drips(cluster))
+        sim_net_drip(cluster->net);
     for (size_t i = 0; i < MACHINE_COUNT; i++) {
         const struct stages_options options = {.is_searcher = i >= BACK_COUNT,
                                                .has_auditor = cluster->seed % AUDITED_SHARE == 1,

@@ -34,11 +34,13 @@ enum {
     DOCUMENT_COUNT = 12,
     BRANDED_COUNT = 4, /* documents of another client, behind those: searchers refuse some */
     BRANDED_SHARE = 3, /* of so many seeds one has them */
+    EPOCHS_SHARE = 10, /* of so many seeds one has offers that move to other epochs */
     BRAND_COUNT = 3,
     BRAND_COUNT_MAX = 2, /* that the index takes */
     KEY_COUNT = DOCUMENT_COUNT + BRANDED_COUNT,
-    WRITE_COUNT_MAX = 48, /* of a document */
-    OFFER_COUNT_MAX = 16, /* of a seller */
+    WRITE_COUNT_MAX = 48,  /* of a document */
+    CHANGE_COUNT_MAX = 24, /* of its side field */
+    OFFER_COUNT_MAX = 16,  /* of a seller */
     OFFER_ID_SIZE = 32,
     TOKEN_SIZE = 64,
     ASK_MS = 4000, /* then a caller gives up */
@@ -61,9 +63,19 @@ struct write {
     char token[TOKEN_SIZE];
 };
 
+/* Of the side field stock: its value is the sequence. */
+struct change {
+    int64_t sequence;
+    bool is_none; /* takes the value away */
+    enum write_state state;
+    char token[TOKEN_SIZE];
+};
+
 struct document {
     struct write writes[WRITE_COUNT_MAX];
     size_t write_count;
+    struct change changes[CHANGE_COUNT_MAX];
+    size_t change_count;
 };
 
 struct offer_row {
@@ -112,6 +124,8 @@ void cluster_note(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* What must not be: tells it with seed and history, and ends the program. */
 _Noreturn void cluster_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int64_t cluster_now_us(const struct cluster *cluster);
+/* Searchers are slow to follow, and lose their disks when they are killed. */
+bool cluster_drips(const struct cluster *cluster);
 
 /* cluster_sellers.c */
 void seller_step(struct actor *actor);
@@ -121,6 +135,26 @@ void moderator_step(struct actor *actor);
 
 /* cluster_operator.c */
 void operator_step(struct actor *actor);
+
+/* cluster_epochs.c */
+void epochs_step(struct actor *actor);
+
+/* A search by a machine that is drawn, judged: it has waited for what the token names, a write of
+ * this version (0: of any) and a change of the stock of this sequence (0: of none). */
+void look_for(struct actor *actor, unsigned key, int64_t floor, const char *token,
+              int64_t stock_floor);
+
+/* Of a client whose documents are refused when they have too many: some have none. */
+static inline bool write_has_brand(const struct write *write)
+{
+    return write->stamp % 2 != 0;
+}
+
+/* cluster_fields.c */
+void fields_step(struct actor *actor, unsigned key);
+/* With the lock: whether a search that has waited for this sequence may find this stock, 0: none.
+ */
+bool may_have_stock(const struct document *document, int64_t floor, int64_t stock);
 
 void crowd_start(struct cluster *cluster);
 void crowd_stop(struct cluster *cluster);

@@ -105,11 +105,13 @@ static Torg__V1__RawDocument *raw_of(unsigned key, const struct write *write, st
     document->fields = arena_array(arena, 3, sizeof(*document->fields));
     field = add_field(document, "title", arena);
     field->_text_case = TORG__V1__RAW_FIELD___TEXT_TEXT;
-    field->text = arena_printf(arena, "paper key%u", key);
+    /* Half of the writes leave the text as it was, or as it was before the last. */
+    field->text = write->stamp % 2 ? arena_printf(arena, "paper key%u s%" PRId64, key, write->stamp)
+                                   : arena_printf(arena, "paper key%u", key);
     field = add_field(document, "stamp", arena);
     field->_integer_case = TORG__V1__RAW_FIELD___INTEGER_INTEGER;
     field->integer = write->stamp;
-    if (key >= DOCUMENT_COUNT)
+    if (key >= DOCUMENT_COUNT && write_has_brand(write))
         add_brand(document, write, arena);
     return document;
 }
@@ -262,9 +264,11 @@ static struct search *search_for(unsigned key, const char *token)
         (Torg__V1__SearchRequest *)message_new(&torg__v1__search_request__descriptor, arena);
     torg__v1__search_response__init(&search->response);
     stage->text = arena_printf(arena, "key%u", key);
-    stage->show = arena_array(arena, 1, sizeof(*stage->show));
+    stage->show = arena_array(arena, 3, sizeof(*stage->show));
     stage->show[0] = arena_strdup(arena, "stamp");
-    stage->n_show = 1;
+    stage->show[1] = arena_strdup(arena, "stock");
+    stage->show[2] = arena_strdup(arena, "title");
+    stage->n_show = 3;
     query->unknown_is_empty = true;
     query->stages = arena_array(arena, 1, sizeof(*query->stages));
     query->stages[0] = stage;
@@ -277,14 +281,38 @@ static struct search *search_for(unsigned key, const char *token)
     return search;
 }
 
-/* The stamp of the document that was found; 0: it was not, -1: there is no whole answer. */
-static int64_t stamp_found(const struct search *search, unsigned key)
+/* The number that a field has; 0: none. */
+static int64_t number_shown(const Torg__V1__Hit *hit, const char *name)
+{
+    long long number = 0;
+
+    for (size_t i = 0; i < hit->n_fields; i++)
+        if (strcmp(hit->fields[i]->name, name) == 0 && hit->fields[i]->n_values)
+            sscanf(hit->fields[i]->values[0], "%lld", &number);
+    return number;
+}
+
+/* Whether the text is the one of this stamp. */
+static bool is_text_of(const Torg__V1__Hit *hit, int64_t stamp)
+{
+    long long written = 0;
+    unsigned key;
+
+    for (size_t i = 0; i < hit->n_fields; i++)
+        if (strcmp(hit->fields[i]->name, "title") == 0)
+            sscanf(hit->fields[i]->values[0], "paper key%u s%lld", &key, &written);
+    return written == (stamp % 2 ? stamp : 0);
+}
+
+/* The stamp of the document that was found, and its stock; 0: it was not, -1: there is no whole
+ * answer. */
+static int64_t stamp_found(const struct search *search, unsigned key, int64_t *stock)
 {
     const Torg__V1__SearchResponse *response = &search->response;
     const Torg__V1__StageAnswer *answer;
     char pk[16];
-    long long stamp;
 
+    *stock = 0;
     if (response->is_partial || response->n_missing_shards || !response->answer)
         return -1;
     answer = response->answer->stages[0];
@@ -294,9 +322,13 @@ static int64_t stamp_found(const struct search *search, unsigned key)
 
         if (strcmp(hit->pk, pk) != 0)
             cluster_fail("a search for key%u finds %s", key, hit->pk);
-        if (hit->n_fields != 1 || sscanf(hit->fields[0]->values[0], "%lld", &stamp) != 1)
+        if (!number_shown(hit, "stamp"))
             cluster_fail("%s is found without its stamp", pk);
-        return stamp;
+        if (!is_text_of(hit, number_shown(hit, "stamp")))
+            cluster_fail("%s is found with stamp %" PRId64 " and the text of another write", pk,
+                         number_shown(hit, "stamp"));
+        *stock = number_shown(hit, "stock");
+        return number_shown(hit, "stamp");
     }
     return 0;
 }
@@ -312,24 +344,31 @@ static bool may_find(const struct document *document, int64_t floor, int64_t sta
         if (stamp ? write->stamp == stamp : write->is_delete)
             return true;
     }
-    return false;
+    return !stamp && !floor;
 }
 
-static void look_for(struct actor *actor, unsigned key, int64_t floor, const char *token)
+void look_for(struct actor *actor, unsigned key, int64_t floor, const char *token,
+              int64_t stock_floor)
 {
     struct model *model = &actor->cluster->model;
     struct machine *machine = &actor->cluster->machines[BACK_COUNT + draw(actor, SEARCHER_COUNT)];
     struct search *search = search_for(key, token);
     int rc = machine_ask(machine, &search->base, ASK_MS * MS_US);
-    int64_t stamp = rc ? -1 : stamp_found(search, key);
+    int64_t stock = 0;
+    int64_t stamp = rc ? -1 : stamp_found(search, key, &stock);
 
     model_lock();
-    cluster_note("d%u is looked for from version %" PRId64 " on by %s: %s, stamp %" PRId64, key,
-                 floor, machine->name, rc ? err_name(rc) : "answered", stamp);
+    cluster_note("d%u is looked for from version %" PRId64 ", stock %" PRId64
+                 " on by %s: %s, stamp %" PRId64 ", stock %" PRId64,
+                 key, floor, stock_floor, machine->name, rc ? err_name(rc) : "answered", stamp,
+                 stock);
     model->search_count += stamp >= 0;
     if (stamp >= 0 && !may_find(&model->documents[key], floor, stamp))
         cluster_fail("a search of d%u that waited for version %" PRId64 " finds stamp %" PRId64,
                      key, floor, stamp);
+    if (stamp > 0 && !may_have_stock(&model->documents[key], stock_floor, stock))
+        cluster_fail("a search of d%u that waited for stock %" PRId64 " finds %" PRId64, key,
+                     stock_floor, stock);
     model_unlock();
     request_free(&search->base);
 }
@@ -339,6 +378,7 @@ static void buyer_step(struct actor *actor)
     unsigned key = draw(actor, DOCUMENT_COUNT);
     const struct document *document = &actor->cluster->model.documents[key];
     struct write chosen = {.token = ""};
+    struct change change = {.state = WRITE_ASKED};
 
     model_lock();
     for (size_t i = 0; i < document->write_count && !chosen.token[0]; i++) {
@@ -348,9 +388,13 @@ static void buyer_step(struct actor *actor)
         if (write->state == WRITE_DONE)
             chosen = *write;
     }
+    if (document->change_count && draw(actor, 2))
+        change = document->changes[draw(actor, (unsigned)document->change_count)];
     model_unlock();
-    if (chosen.token[0])
-        look_for(actor, key, chosen.version, chosen.token);
+    if (change.state == WRITE_DONE && change.token[0])
+        look_for(actor, key, 0, change.token, change.sequence);
+    else if (chosen.token[0])
+        look_for(actor, key, chosen.version, chosen.token, 0);
 }
 
 /* Who has written looks for it at once, now and then. Or writes once more in a lane that others
@@ -367,6 +411,14 @@ static void client_step(struct actor *actor)
     if (draw(actor, 4) == 0 && actor->cluster->seed % BRANDED_SHARE == 0) {
         key = DOCUMENT_COUNT + draw(actor, BRANDED_COUNT / CLIENT_COUNT) * CLIENT_COUNT;
         put_document(actor, key + actor->number, LANE_MAIN, &written);
+        if (draw(actor, 2)) { /* a refusal of the first may come late, or again, after this */
+            pause_ms(actor, draw(actor, 400));
+            put_document(actor, key + actor->number, LANE_MAIN, &written);
+        }
+        return;
+    }
+    if (draw(actor, 4) == 0) {
+        fields_step(actor, key);
         return;
     }
     put_document(actor, key,
@@ -375,7 +427,7 @@ static void client_step(struct actor *actor)
     if (is_pair)
         put_document(actor, key, LANE_BACKFILL, &second);
     if (written.token[0] && (is_pair || draw(actor, 2)))
-        look_for(actor, key, written.version, written.token);
+        look_for(actor, key, written.version, written.token, 0);
 }
 
 /* --- all --- */

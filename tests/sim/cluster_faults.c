@@ -87,7 +87,8 @@ static void strike_machine(struct weather *weather)
         begin(weather, &weather->frozen[number]);
         return;
     case 2:
-        loses_disk = draw(weather, 3) == 0 && sim_has("shard-loss");
+        loses_disk = draw(weather, 3) == 0;
+        loses_disk = (loses_disk || cluster_drips(weather->cluster)) && sim_has("shard-loss");
         cluster_note("fault: %s is killed%s", machine->name, loses_disk ? ", with its disk" : "");
         machine_kill(machine, loses_disk);
         weather->cut[number].until_us = 0;

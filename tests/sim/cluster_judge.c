@@ -22,7 +22,9 @@
 #include "offers/offer_status.h"
 #include "registry/receiving/dictionaries.h"
 #include "registry/receiving/rows.h"
+#include "registry/receiving/side.h"
 #include "sim/cluster.h"
+#include "sim/sim_late.h"
 #include "torg/v1/index_message.pb-c.h"
 #include "torg/v1/inspect.pb-c.h"
 
@@ -86,6 +88,7 @@ struct truth {
     struct cluster *cluster;
     const char *client;
     int64_t client_id;
+    int64_t epoch; /* that is served */
     struct expected rows[LIST_MAX];
     size_t count;
     const char *path; /* of offers' category; NULL: not looked for yet */
@@ -127,9 +130,15 @@ static int find_client(struct store_tx *tx, void *arg, struct err *err)
     struct truth *truth = arg;
     const struct store_value name = STORE_V_TEXT(bytes_of(truth->client));
 
+    int rc;
+
     truth->client_id = 0;
-    return store_find_integer(tx, "SELECT id FROM registry_client WHERE name = $1", &name, 1,
-                              &truth->client_id, err);
+    truth->epoch = 1;
+    rc = store_find_integer(tx, "SELECT id FROM registry_client WHERE name = $1", &name, 1,
+                            &truth->client_id, err);
+    return rc ? rc
+              : store_find_integer(tx, "SELECT serving_epoch FROM registry_client WHERE name = $1",
+                                   &name, 1, &truth->epoch, err);
 }
 
 /* The write that the registry keeps; NULL: none of ours. */
@@ -166,6 +175,27 @@ static bool is_refused(const struct truth *truth, const struct expected *row)
            refusal.count > 0;
 }
 
+/* The newest change of the stock that was acknowledged is kept, or a newer one. */
+static bool check_stock(struct truth *truth, const char *pk, const struct document *document,
+                        const struct row *row)
+{
+    int64_t acknowledged = 0, kept = 0;
+    Torg__V1__SideFields *side;
+    struct err err;
+
+    for (size_t i = 0; i < document->change_count; i++)
+        if (document->changes[i].state == WRITE_DONE &&
+            document->changes[i].sequence > acknowledged)
+            acknowledged = document->changes[i].sequence;
+    if (side_decode(row->side, truth->arena, &side, &err))
+        return tell(truth, "%s: %s", pk, err.text);
+    if (side->n_fields)
+        kept = side->fields[0]->sequence;
+    return kept >= acknowledged ||
+           tell(truth, "%s has stock %" PRId64 ", and %" PRId64 " was acknowledged", pk, kept,
+                acknowledged);
+}
+
 static bool check_document(struct truth *truth, unsigned key)
 {
     const struct document *document = &truth->cluster->model.documents[key];
@@ -181,7 +211,7 @@ static bool check_document(struct truth *truth, unsigned key)
         if (document->writes[i].state == WRITE_DONE && document->writes[i].version > acknowledged)
             acknowledged = document->writes[i].version;
     }
-    if (row_read(sim_net_store(truth->cluster->net), truth->client_id, bytes_of(pk), false,
+    if (row_read(sim_net_store(truth->cluster->net), truth->client_id, bytes_of(pk), true,
                  truth->arena, &row, &found, &err))
         return tell(truth, "%s cannot be read: %s", pk, err.text);
     if (!found)
@@ -198,7 +228,11 @@ static bool check_document(struct truth *truth, unsigned key)
                     kept->is_delete ? " not" : "");
     if (row.status == ROW_ALIVE)
         expect(truth, pk, row.order.version);
-    return true;
+    if (row.status == ROW_ALIVE && !write_has_brand(kept) &&
+        is_refused(truth, &truth->rows[truth->count - 1]))
+        return tell(truth, "%s version %" PRId64 " has no brand, and stands in the list", pk,
+                    row.order.version);
+    return check_stock(truth, pk, document, &row);
 }
 
 /* By the catalogue in use: the path of the one category that offers are of. */
@@ -282,6 +316,7 @@ static bool check_offer(struct truth *truth, const struct offer_row *row)
 struct listing {
     struct request base;
     const char *client;
+    int64_t epoch;
     uint32_t shard;
     Torg__V1__ListIndexedResponse response;
 };
@@ -292,7 +327,7 @@ static void run_listing(struct stages *stages, struct request *base)
     Torg__V1__ListIndexedRequest request = TORG__V1__LIST_INDEXED_REQUEST__INIT;
 
     request.client = (char *)listing->client;
-    request.epoch = 1;
+    request.epoch = listing->epoch;
     request.shard = listing->shard;
     request.limit = LIST_MAX;
     torg__v1__list_indexed_response__init(&listing->response);
@@ -329,6 +364,7 @@ static bool check_replica(struct truth *truth, struct machine *machine)
         struct listing *listing = request_new(sizeof(*listing), run_listing);
 
         listing->client = truth->client;
+        listing->epoch = truth->epoch;
         listing->shard = shard;
         if (machine_ask(machine, &listing->base, ANSWER_S * SECOND_US))
             is_right =
@@ -608,6 +644,7 @@ void judge_at_rest(struct cluster *cluster)
     int64_t start_us = cluster_now_us(cluster);
     char text[600] = "";
 
+    late_wait(sim_net_clock(cluster->net));
     while (!agrees(cluster, text, sizeof(text))) {
         if (cluster_now_us(cluster) - start_us > (int64_t)PATIENCE_S * SECOND_US) {
             describe(cluster);

@@ -10,7 +10,8 @@
 #include "catalog/versions.h"
 #include "sim/cluster.h"
 
-enum { IDLE_SHARE = 12 }; /* of so many steps he does something in one */
+/* Of so many steps he does something in one. */
+enum { IDLE_SHARE = 12, EPOCH_IDLE_SHARE = 4 };
 
 struct applying {
     struct request base;
@@ -36,6 +37,10 @@ void operator_step(struct actor *actor)
     struct applying *applying;
     int rc;
 
+    if (actor->cluster->seed % EPOCHS_SHARE == 4 && !rng_below(&actor->rng, EPOCH_IDLE_SHARE)) {
+        epochs_step(actor);
+        return;
+    }
     if (rng_below(&actor->rng, IDLE_SHARE))
         return;
     applying = request_new(sizeof(*applying), run_applying);

@@ -82,6 +82,10 @@ bool offer_resolve(struct actor *actor, struct slot *slot);
 bool document_resolve(struct actor *actor, struct slot *slot);
 /* An older version, after an epoch of its client has begun and serves: it is newer by that. */
 bool document_put_anew(struct actor *actor, struct slot *slot);
+/* A change of the side field of a document whose slot is taken and has nothing open; what was not
+ * answered is sent again. */
+void fields_put(struct actor *actor, struct slot *slot);
+bool fields_resolve(struct actor *actor, struct slot *slot);
 bool feed_resolve(struct actor *actor, unsigned feed);
 bool others_resolve(struct actor *actor, struct slot *slot); /* a moderator's, a photographer's */
 /* The readable record that has to follow an unreadable one of its key. */

@@ -250,6 +250,16 @@ void client_step(struct actor *actor)
             slot_give(slot);
             continue;
         }
+        /* Not where days pass: rows are forgotten then, and side fields with them. */
+        if (slot->stock_asked || (slot->revision && !actor->crowd->model->wall_step_us &&
+                                  draw_chance(&actor->rng, 150))) {
+            if (slot->stock_asked)
+                fields_resolve(actor, slot);
+            else
+                fields_put(actor, slot);
+            slot_give(slot);
+            continue;
+        }
         ask(actor, slot, draw_what(actor, slot));
         slots[count++] = slot;
     }

@@ -426,6 +426,16 @@ static void ask_wrongly(struct actor *actor, struct slot *slot)
     arena_free(arena);
 }
 
+/* The newest that was before more than results of photos; 0: there is none, or nobody tells. */
+static int64_t outdated_revision(struct actor *actor, struct slot *slot, struct arena *arena)
+{
+    Torg__V1__Offer *offer;
+    struct err err;
+    int rc = offer_read(actor, slot, arena, &offer, &err);
+
+    return rc ? 0 : (offer->content_revision ? offer->content_revision : offer->revision) - 1;
+}
+
 /* Who has read an older revision is told so, and changes nothing. */
 static void ask_outdated(struct actor *actor, struct slot *slot)
 {
@@ -442,12 +452,16 @@ static void ask_outdated(struct actor *actor, struct slot *slot)
     model->refused_count++;
     model_unlock();
     update.id = slot->key;
-    update.expected_revision = slot->revision - 1;
+    update.expected_revision = outdated_revision(actor, slot, arena);
+    if (!update.expected_revision) {
+        arena_free(arena);
+        return;
+    }
     update.content = offer_content_of(slot, stamp, arena);
     rc = call_offers(actor, slot, "UpdateOffer", 0, &update.base, arena, &answer, &err);
     if (rc != ERR_CONFLICT && !is_unsure(rc))
         model_fail(model, slot, "a change of revision %d, which is %d, was answered %s",
-                   (int)slot->revision - 1, (int)slot->revision, rc ? err_name(rc) : "well");
+                   (int)update.expected_revision, (int)slot->revision, rc ? err_name(rc) : "well");
     arena_free(arena);
 }
 

@@ -4,7 +4,9 @@
  * embedded topics, written by several threads at once, over many lives.
  *
  * What store_write and topic_produce have returned 0 for is there in the next life, in order, with
- * the bytes it had; so is what a consumer has committed. What was tried may be there or not.
+ * the bytes it had; so is what a consumer has committed. What was tried may be there or not. In
+ * some seeds the disk fails now and then from some moment of each life on: who is told so writes no
+ * more in that life, and a store that cannot sync its database ends it (sqlite_checkpointer.c).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,6 +27,8 @@ enum {
     STEP_COUNT = 60,
     BATCH_MAX = 4,
     VALUE_SIZE_MAX = 3000,
+    ILL_SHARE = 3, /* of so many seeds one has a disk that fails */
+    IO_ERROR_RATE = 300000,
 };
 
 struct promised {
@@ -43,6 +47,24 @@ static void must(int rc, const struct err *err, const char *what)
 {
     if (rc)
         sim_fail("%s: %s", what, err->text);
+}
+
+/* False: the disk is ill. */
+static bool done(int rc, const struct err *err, const char *what)
+{
+    if (!sim_faults()->io_error)
+        must(rc, err, what);
+    return !rc;
+}
+
+_Noreturn void __real_abort(void);
+_Noreturn void __wrap_abort(void);
+
+void __wrap_abort(void)
+{
+    if (strcmp(sim_task_name(), "store-wal") == 0 && sim_faults()->io_error)
+        sim_end_life(SIM_END_KILL);
+    __real_abort();
 }
 
 /* --- the store --- */
@@ -159,7 +181,7 @@ static void check_records(void)
     arena_free(arena);
 }
 
-static void produce(unsigned writer)
+static bool produce(unsigned writer)
 {
     static char values[WRITER_COUNT][BATCH_MAX][VALUE_SIZE_MAX];
     struct topic_record records[BATCH_MAX];
@@ -176,8 +198,10 @@ static void produce(unsigned writer)
                                            .value = bytes_make(values[writer][i], size)};
     }
     promised->writers[writer].records_tried = first + count - 1;
-    must(topic_produce(topics, "records", records, count, NULL, &err), &err, "produce");
+    if (!done(topic_produce(topics, "records", records, count, NULL, &err), &err, "produce"))
+        return false;
     promised->writers[writer].records = first + count - 1;
+    return true;
 }
 
 static void consume(struct task *task, void *arg)
@@ -191,10 +215,12 @@ static void consume(struct task *task, void *arg)
 
     must(consumer_open(topics, &options, &consumer, &err), &err, "consumer");
     while (!task_is_stopping(task)) {
-        must(consumer_poll(consumer, 100, &messages, &count, &err), &err, "poll");
+        if (!done(consumer_poll(consumer, 100, &messages, &count, &err), &err, "poll"))
+            break;
         if (!count)
             continue;
-        must(consumer_commit_polled(consumer, &err), &err, "commit");
+        if (!done(consumer_commit_polled(consumer, &err), &err, "commit"))
+            break;
         for (size_t i = 0; i < count; i++)
             promised->committed[messages[i].partition] = messages[i].offset + 1;
     }
@@ -208,20 +234,30 @@ static void write_both(struct task *task, void *arg)
 
     for (unsigned i = 0; i < sim_steps(); i++) {
         if (sim_below(2)) {
-            produce(writer);
+            if (!produce(writer))
+                return;
             continue;
         }
         promised->writers[writer].rows_tried = promised->writers[writer].rows + 1;
-        must(store_write(store, insert, &writer, &err), &err, "write");
+        if (!done(store_write(store, insert, &writer, &err), &err, "write"))
+            return;
         promised->writers[writer].rows++;
     }
+}
+
+static void fall_ill(struct task *task, void *arg)
+{
+    sim_pause_us((int64_t)sim_below(sim_steps() * 2500));
+    sim_faults()->io_task = "store-wal"; /* others would soon write no more */
+    sim_faults()->io_call = "sync";      /* and a checkpoint would not come so far */
+    sim_faults()->io_error = IO_ERROR_RATE;
 }
 
 static void live(void *shared, unsigned life)
 {
     const struct store_options options = {.wal_page_count = 64};
     const struct topic_config config = {.partition_count = PARTITION_COUNT};
-    static struct task writers[WRITER_COUNT], reader;
+    static struct task writers[WRITER_COUNT], reader, illness;
     struct task_options task = {.name = "reader", .run = consume, .clock = clock_system()};
     struct err err;
 
@@ -242,8 +278,14 @@ static void live(void *shared, unsigned life)
             .name = "writer", .run = write_both, .arg = (void *)i, .clock = clock_system()};
         must(task_start(&writers[i], &task, &err), &err, "task");
     }
+    if (sim_seed() % ILL_SHARE == 0 && sim_has("bad-disk")) {
+        task = (struct task_options){.name = "illness", .run = fall_ill, .clock = clock_system()};
+        must(task_start(&illness, &task, &err), &err, "task");
+    }
     for (unsigned i = 0; i < WRITER_COUNT; i++)
         pthread_join(writers[i].thread, NULL);
+    if (sim_seed() % ILL_SHARE == 0) /* nobody closes anything in order */
+        sim_end_life(SIM_END_POWER);
     task_stop(&reader);
     topics_close(topics);
     store_close(store);

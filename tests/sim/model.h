@@ -85,6 +85,14 @@ struct slot {
     char token[TOKEN_SIZE]; /* of the write of this entry; "": none */
     uint32_t token_entry;
     uint64_t token_age; /* the greater, the newer */
+    /* Of a document: its side field stock. */
+    uint32_t stock_count; /* changes that were made */
+    uint32_t stock_asked; /* one that nobody has answered; 0: none */
+    uint32_t stock;       /* the newest that was acknowledged, with its token; 0: none */
+    char stock_token[TOKEN_SIZE];
+    uint64_t stock_age;
+    uint32_t stock_floor; /* a search that shows the document shows this one or a newer */
+    uint32_t stock_shown; /* by the last search that has shown the document */
 };
 
 /* What a feed has: the content of each row, 0: not in it. */

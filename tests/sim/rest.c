@@ -22,7 +22,8 @@ enum { RENEWED_SHARE = 8 };
 static bool resolve(struct actor *actor, struct slot *slot)
 {
     if (slot->kind == SLOT_DOCUMENT)
-        return slot->ask.what == 0 || document_resolve(actor, slot);
+        return (slot->ask.what == 0 || document_resolve(actor, slot)) &&
+               fields_resolve(actor, slot);
     if (slot->kind != SLOT_OFFER || slot->is_over)
         return true;
     if (slot->revision == 0 && !slot->ask.what)
@@ -40,8 +41,11 @@ static void resolve_all(struct actor *actor)
         pause_us(REST_TRY_US);
     }
     for (unsigned feed = 0; feed < FEED_COUNT; feed++)
-        if (!feed_resolve(actor, feed))
-            model_fail(model, NULL, "feed %u does not come to an end", feed);
+        for (unsigned tries = 0; !feed_resolve(actor, feed); tries++) {
+            if (tries == REST_TRY_COUNT)
+                model_fail(model, NULL, "feed %u does not come to an end", feed);
+            pause_us(REST_TRY_US);
+        }
     for (uint32_t i = 0; i < model->slot_count; i++) {
         unsigned tries = 0;
 
@@ -118,7 +122,8 @@ static struct slot *find_difference(struct actor *actor, uint32_t *found)
         struct slot *slot = &model->slots[i];
 
         *found = shown[slot->kind == SLOT_DOCUMENT ? 1 + slot->owner : 0][i];
-        if (*found != slot_final(slot, now_us))
+        if (*found != slot_final(slot, now_us) ||
+            (*found && slot->kind == SLOT_DOCUMENT && slot->stock_shown != slot->stock))
             return slot;
     }
     return NULL;
@@ -138,8 +143,9 @@ static void settle(struct actor *actor)
         pause_us(REST_TRY_US);
     }
     tell_trace(actor->crowd->world, actor->crowd->model, slot);
-    model_fail(actor->crowd->model, slot, "at rest a search shows stamp %u and not %u", found,
-               slot_final(slot, now_wall_us()));
+    model_fail(actor->crowd->model, slot,
+               "at rest a search shows stamp %u and not %u, stock %u and not %u", found,
+               slot_final(slot, now_wall_us()), slot->stock_shown, slot->stock);
 }
 
 /* What an operator would do: a catalogue that fits the epoch again, and all that is parked tried

@@ -95,13 +95,15 @@ void sim_pause_us(int64_t duration_us);
 /* --- faults --- */
 
 struct sim_faults {
-    unsigned preempt;   /* of a million locks and the like: another task may go on there */
-    unsigned spurious;  /* of a million waits on a condition: ends for no reason */
-    unsigned stall;     /* of a million points: the task does not get the processor for a while */
-    int64_t stall_us;   /* at most so long */
-    unsigned io_error;  /* of a million writes, syncs, opens to write, renames: EIO */
-    unsigned no_space;  /* of a million writes and creations: ENOSPC, some bytes may be there */
-    unsigned slow_disk; /* of a million calls of the disk: takes up to a second */
+    unsigned preempt;    /* of a million locks and the like: another task may go on there */
+    unsigned spurious;   /* of a million waits on a condition: ends for no reason */
+    unsigned stall;      /* of a million points: the task does not get the processor for a while */
+    int64_t stall_us;    /* at most so long */
+    unsigned io_error;   /* of a million writes, syncs, opens to write, renames: EIO */
+    const char *io_task; /* those of this task alone; NULL: of all */
+    const char *io_call; /* "write", "sync" ... alone; NULL: all */
+    unsigned no_space;   /* of a million writes and creations: ENOSPC, some bytes may be there */
+    unsigned slow_disk;  /* of a million calls of the disk: takes up to a second */
 };
 
 /* At a seed's start: rates drawn by the seed, no failing disk. They hold for the life. */

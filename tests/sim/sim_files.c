@@ -78,7 +78,10 @@ static bool fails(const char *what, bool needs_space)
         sim_pause_us((int64_t)rng_below(&sim->disk, SLOW_US_MAX));
     sim_maybe_end();
     errno = EIO;
-    if (faults->io_error && sim_has("io-errors") && sim_draw(&sim->disk, faults->io_error)) {
+    if (faults->io_error && sim_has("io-errors") &&
+        (!faults->io_task || strcmp(sim_task_name(), faults->io_task) == 0) &&
+        (!faults->io_call || strcmp(what, faults->io_call) == 0) &&
+        sim_draw(&sim->disk, faults->io_error)) {
         sim_trace("the disk fails: %s", what);
         return true;
     }

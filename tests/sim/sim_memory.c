@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 #include "sim_core.h"
 
@@ -30,10 +31,12 @@ enum {
 
 int sqlite3_config(int option, ...) __attribute__((weak));
 
-/* A life is short: what it gives back to the system it would only be given again, page by page. And
- * SQLite, where it is linked, is not to count its memory: it takes a lock for each block. */
+/* A life is short: what it gives back to the system it would only be given again, page by page; and
+ * a large page, of which it touches a little, would be cleared whole. SQLite, where it is linked,
+ * is not to count its memory: it takes a lock for each block. */
 static void keep_heap(void)
 {
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     if (sqlite3_config)
         sqlite3_config(SQLITE_MEMORY_STATUS, 0);
     mallopt(M_MMAP_THRESHOLD, KEPT_BLOCK_SIZE);

@@ -18,6 +18,7 @@
 #include "base/random.h"
 #include "coord/backend.h"
 #include "sim/sim_backends.h"
+#include "sim/sim_late.h"
 #include "store/store.h"
 #include "topic/topic.h"
 
@@ -61,6 +62,7 @@ struct sim_net {
     struct rng rng;
     struct sim_rates rates[SIM_SERVICE_COUNT];
     bool is_away[SIM_SERVICE_COUNT];
+    _Atomic bool is_dripping;
     struct sim_node *members;
     unsigned life_count;
     sim_record_fn *watch;
@@ -120,6 +122,7 @@ int sim_net_open(uint64_t seed, const struct clock *clock, const char *dir, stru
 
 void sim_net_close(struct sim_net *net)
 {
+    late_wait(net->clock);
     sim_backends_remove();
     the_net = NULL;
     if (net->members)
@@ -144,8 +147,19 @@ void sim_net_set_away(struct sim_net *net, enum sim_service service, bool is_awa
     pthread_mutex_unlock(&lock);
 }
 
+void sim_net_drip(struct sim_net *net)
+{
+    atomic_store(&net->is_dripping, true);
+}
+
+bool sim_net_drips(const struct sim_net *net, const char *topic)
+{
+    return atomic_load(&net->is_dripping) && strncmp(topic, "index.", 6) == 0;
+}
+
 void sim_net_calm(struct sim_net *net)
 {
+    atomic_store(&net->is_dripping, false);
     pthread_mutex_lock(&lock);
     memset(net->rates, 0, sizeof(net->rates));
     memset(net->is_away, 0, sizeof(net->is_away));

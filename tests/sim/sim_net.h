@@ -56,6 +56,10 @@ void sim_net_close(struct sim_net *net);
 void sim_net_set_rates(struct sim_net *net, enum sim_service service,
                        const struct sim_rates *rates);
 void sim_net_set_away(struct sim_net *net, enum sim_service service, bool is_away);
+/* From now on records of index topics come by ones and twos, with pauses: whoever replays one, or
+ * is filled by it, takes seconds, and can be asked meanwhile. sim_net_calm ends it. */
+void sim_net_drip(struct sim_net *net);
+bool sim_net_drips(const struct sim_net *net, const char *topic);
 /* All faults end; clocks stay as they are. */
 void sim_net_calm(struct sim_net *net);
 

@@ -5,7 +5,8 @@
  * It promises what PostgreSQL does, SERIALIZABLE: what commits is as if one came after the other,
  * because in SQLite it does. And no better: a write may fail at a statement or at its commit for no
  * reason of its own and is run again (a serialization failure, a lost connection); a commit whose
- * answer is lost has or has not taken place. Reads are of one snapshot and never conflict.
+ * answer is lost has or has not taken place, or takes place later (sim_late.h). Reads are of one
+ * snapshot and never conflict.
  *
  * The caller's function runs within a function of ours in the inner store's transaction, by the
  * thread of the server that writes; it ends even if the caller is frozen or dead by then.
@@ -15,6 +16,7 @@
 
 #include "base/memory.h"
 #include "sim/sim_backends.h"
+#include "sim/sim_late.h"
 #include "sim/sim_net.h"
 #include "store/store_ops.h"
 
@@ -25,7 +27,16 @@ struct sim_store {
 };
 
 /* Where a write fails for no reason of its own; drawn when it begins, as it is when it does. */
-enum mishap { NONE, AT_STATEMENT, AT_COMMIT, LOST_BEFORE_COMMIT, COMMIT_REFUSED, MISHAP_COUNT };
+enum mishap {
+    NONE,
+    AT_STATEMENT,
+    AT_COMMIT,
+    LOST_BEFORE_COMMIT,
+    COMMIT_REFUSED,
+    COMMIT_LATE,
+    MISHAP_COUNT
+};
+enum { LATE_MS_MAX = 6000 };
 
 struct call {
     struct sim_store *store;
@@ -35,6 +46,7 @@ struct call {
     enum mishap mishap;
     unsigned statements_left; /* until AT_STATEMENT strikes */
     bool is_struck;
+    struct late *late; /* of COMMIT_LATE, while its function runs */
 };
 
 struct sim_tx {
@@ -61,7 +73,11 @@ static int sim_exec(struct store_tx *tx, struct store_call *call, struct err *er
     struct sim_tx *own = tx_of(tx);
     int rc = strike_statement(own->call, err);
 
-    return rc ? rc : own->inner->ops->exec(own->inner, call, err);
+    late_meet(call);
+    rc = rc ? rc : own->inner->ops->exec(own->inner, call, err);
+    if (!rc && own->call->late)
+        late_exec(own->call->late, call);
+    return rc;
 }
 
 static int sim_select(struct store_tx *tx, const struct store_call *call,
@@ -70,14 +86,22 @@ static int sim_select(struct store_tx *tx, const struct store_call *call,
     struct sim_tx *own = tx_of(tx);
     int rc = strike_statement(own->call, err);
 
-    return rc ? rc : own->inner->ops->select(own->inner, call, cursor, err);
+    if (own->base.mode != STORE_MODE_READ)
+        late_meet(call);
+    rc = rc ? rc : own->inner->ops->select(own->inner, call, cursor, err);
+    if (!rc && own->call->late)
+        late_select(own->call->late, call, *cursor);
+    return rc;
 }
 
 static int sim_next(struct store_tx *tx, struct store_cursor *cursor, struct err *err)
 {
     struct sim_tx *own = tx_of(tx);
+    int rc = own->inner->ops->next(own->inner, cursor, err);
 
-    return own->inner->ops->next(own->inner, cursor, err);
+    if (rc >= 0 && own->call->late)
+        late_next(own->call->late, cursor, rc);
+    return rc;
 }
 
 static void sim_end(struct store_tx *tx, struct store_cursor *cursor)
@@ -85,6 +109,19 @@ static void sim_end(struct store_tx *tx, struct store_cursor *cursor)
     struct sim_tx *own = tx_of(tx);
 
     own->inner->ops->end(own->inner, cursor);
+}
+
+/* Its function has run to this end: what is late goes on by itself, or never was. */
+static void end_late(struct call *call, int rc)
+{
+    struct sim_net *net = sim_node_net(call->store->member);
+
+    if (call->late && !rc)
+        late_start(call->late, call->store->inner, sim_net_clock(net),
+                   (int64_t)sim_net_draw(net, LATE_MS_MAX) * MS_US);
+    else
+        late_free(call->late);
+    call->late = NULL;
 }
 
 static int run_inside(struct store_tx *inner, void *arg, struct err *err)
@@ -95,9 +132,11 @@ static int run_inside(struct store_tx *inner, void *arg, struct err *err)
     int rc;
 
     call->is_struck = false; /* the inner store may run it again */
+    call->late = call->mishap == COMMIT_LATE ? late_new() : NULL;
     sim_serve_begin();
     rc = store_run(&tx.base, call->fn, call->arg, err);
     sim_serve_end();
+    end_late(call, rc);
     if (tx.base.failure.code) /* what failed in the inner store is its own to judge */
         inner->failure = tx.base.failure;
     if (rc || call->mishap <= AT_STATEMENT)
@@ -124,8 +163,14 @@ static int sim_run(struct store *store, enum store_mode mode, store_fn fn, void 
     if (mode != STORE_MODE_READ && sim_strikes(self->member, SIM_STORE)) {
         call.mishap = 1 + (enum mishap)sim_net_draw(net, MISHAP_COUNT - 1);
         call.statements_left = (unsigned)sim_net_draw(net, 4);
+        if (mode == STORE_MODE_ALONE && call.mishap == COMMIT_LATE) /* its lock is the session's */
+            call.mishap = COMMIT_REFUSED;
     }
     rc = self->inner->ops->run(self->inner, mode, run_inside, &call, err);
+    if (rc && call.is_struck && call.mishap == COMMIT_LATE) {
+        sim_leave(self->member);
+        return rc;
+    }
     if (rc && call.is_struck && call.mishap != COMMIT_REFUSED) {
         sim_leave(self->member);
         err->code = call.mishap == LOST_BEFORE_COMMIT ? ERR_UNAVAILABLE : ERR_CONFLICT;

@@ -20,6 +20,8 @@
 #include "base/memory.h"
 #include "sim/sim_backends.h"
 
+enum { DRIP_COUNT_MAX = 2, DRIP_MS_MAX = 150 };
+
 struct sim_consumer {
     struct consumer base;
     struct sim_topics *owner;
@@ -136,10 +138,14 @@ static int sim_read(struct topics *topics, const char *name, uint32_t partition,
                     const struct topic_message **messages, size_t *count, struct err *err)
 {
     struct sim_topics *self = sim_topics_of(topics);
+    struct sim_net *net = sim_node_net(self->member);
+    bool drips = sim_net_drips(net, name);
     int rc = arrive(topics, err);
 
-    if (!rc && max_count > 1 && sim_strikes(self->member, SIM_TOPICS))
-        max_count = 1 + (size_t)sim_net_draw(sim_node_net(self->member), max_count);
+    if (drips && max_count > DRIP_COUNT_MAX)
+        max_count = DRIP_COUNT_MAX;
+    if (!rc && max_count > 1 && (drips || sim_strikes(self->member, SIM_TOPICS)))
+        max_count = 1 + (size_t)sim_net_draw(net, max_count);
     if (!rc)
         rc = tell(topics,
                   topic_read(self->inner, name, partition, offset, max_count, timeout_ms, arena,
@@ -149,6 +155,8 @@ static int sim_read(struct topics *topics, const char *name, uint32_t partition,
         *messages = NULL;
         *count = 0;
     }
+    if (drips && *count)
+        clock_sleep(self->base.clock, (int64_t)sim_net_draw(net, DRIP_MS_MAX) * MS_US);
     return rc;
 }
 

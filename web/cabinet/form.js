@@ -54,7 +54,7 @@ function textPart(content, policy) {
 
 /* --- price, condition --- */
 
-function pricePart(content, policy, isSalary) {
+function pricePart(content, policy) {
   if (policy.price === "FORBIDDEN") return NOTHING;
   const currencies = policy.currencies?.length ? policy.currencies : ["RUB"];
   const chosen = content.price?.currency || currencies[0];
@@ -66,7 +66,7 @@ function pricePart(content, policy, isSalary) {
   const unit = currencies.length > 1 ? currency
     : h("span", { class: "unit-name dim" }, chosen);
   return {
-    nodes: [field("price", t(isSalary ? "fSalary" : "fPrice"), amount.id,
+    nodes: [field("price", t("fPrice"), amount.id,
       h("div", { class: "with-unit" }, amount, unit), { required: policy.price === "REQUIRED" })],
     read: () => {
       const text = numberText(amount.value);
@@ -87,6 +87,59 @@ function conditionPart(content, filters) {
       h("option", { value: each, selected: each === content.condition }, t(`c${each}`))));
   return { nodes: [simple("condition", "fCondition", select)],
     read: () => filled({ condition: select.value }) };
+}
+
+/* --- what some categories have --- */
+
+const PERIODS = ["HOUR", "SHIFT", "WEEK", "MONTH", "YEAR"];
+
+function salaryPart(content, policy, filters) {
+  if (!filters.includes("SALARY")) return NOTHING;
+  const currencies = policy.currencies?.length ? policy.currencies : ["RUB"];
+  const before = content.salary || {};
+  const chosen = before.currency || currencies[0];
+  const [min, max] = ["min", "max"].map((end) => input(`offer-salary-${end}`, `salary.${end}`,
+    Number(before[end]) ? Number(before[end]) / minorUnits(chosen) : "",
+    { inputmode: "decimal", autocomplete: "off" }));
+  const currency = h("select", { class: "select unit", "aria-label": t("fCurrency") },
+    currencies.map((each) => h("option", { value: each, selected: each === chosen }, each)));
+  const period = h("select", { class: "select", id: "offer-salary-period", ...about("salary.period") },
+    PERIODS.map((each) => h("option", { value: each, selected: each === (before.period || "MONTH") },
+      t(`pay${each}`))));
+  const amount = (node) => {
+    const text = numberText(node.value);
+    const value = Math.round(Number(text) * minorUnits(currency.value));
+    return text ? String(Number.isFinite(value) ? value : -1) : "";
+  };
+  return {
+    nodes: [problemLine("salary"),
+      field("salary.min", t("fSalaryMin"), min.id, h("div", { class: "with-unit" }, min,
+        currencies.length > 1 ? currency : h("span", { class: "unit-name dim" }, chosen)), {}),
+      simple("salary.max", "fSalaryMax", max), simple("salary.period", "fSalaryPeriod", period)],
+    read: () => {
+      const ends = filled({ min: amount(min), max: amount(max) });
+      return Object.keys(ends).length
+        ? { salary: { ...ends, currency: currency.value, period: period.value } } : {};
+    },
+  };
+}
+
+function flagPart(content, filters, filter, name, label) {
+  if (!filters.includes(filter)) return NOTHING;
+  const box = h("input", { type: "checkbox", id: `offer-${name}`, checked: Boolean(content[name]),
+    ...about(name) });
+  return { nodes: [h("label", { class: "check" }, box, h("span", {}, t(label))), problemLine(name)],
+    read: () => (box.checked ? { [name]: true } : {}) };
+}
+
+function sellerPart(content, filters) {
+  if (!filters.includes("SELLER_KIND")) return NOTHING;
+  const select = h("select", { class: "select", id: "offer-seller-kind", ...about("seller_kind") },
+    h("option", { value: "" }, t("cNone")),
+    ["PRIVATE", "BUSINESS"].map((each) =>
+      h("option", { value: each, selected: each === content.sellerKind }, t(`k${each}`))));
+  return { nodes: [simple("seller_kind", "fSellerKind", select)],
+    read: () => filled({ sellerKind: select.value }) };
 }
 
 /* --- place, contacts --- */
@@ -165,13 +218,17 @@ export function offerFields(category, content, changed) {
   const policy = category.policy || {};
   const filters = category.filters || [];
   const texts = textPart(content, policy);
-  const price = pricePart(content, policy, filters.includes("SALARY"));
+  const price = pricePart(content, policy);
+  const special = [salaryPart(content, policy, filters), sellerPart(content, filters),
+    flagPart(content, filters, "DELIVERY", "delivery", "fDelivery"),
+    flagPart(content, filters, "EXCHANGE", "exchange", "fExchange")];
   const condition = conditionPart(content, filters);
   const attributes = attributeFields(category.attributes || [], content.attributes);
   const photos = photoFields(content.photos, policy.photosMax || 20, changed);
   const place = placePart(content, changed);
   const contacts = contactsPart(content);
-  const main = h("div", { class: "fields" }, texts.nodes, price.nodes, condition.nodes);
+  const main = h("div", { class: "fields" }, texts.nodes, price.nodes, condition.nodes,
+    special.map((each) => each.nodes));
   const node = h("div", { class: "stack" },
     h("section", { class: "card" }, main),
     category.attributes?.length
@@ -180,7 +237,8 @@ export function offerFields(category, content, changed) {
     card("fPlace", place.nodes),
     card("fContacts", contacts.nodes));
   const read = () => ({ category: category.id, ...texts.read(), ...price.read(),
-    ...condition.read(), attributes: attributes.read(), photos: photos.read(), ...place.read(),
+    ...condition.read(), ...Object.assign({}, ...special.map((each) => each.read())),
+    attributes: attributes.read(), photos: photos.read(), ...place.read(),
     ...contacts.read() });
   return { node, read };
 }

@@ -2,6 +2,7 @@
 // list.js - the seller's offers: presets with their counts, pages of a list, deeds at each offer.
 import { ago, call, date, h, icon, number, price, t } from "../common.js";
 import { deedsOf, doDeed, isEditable, noteToken, seeItLink, statusBadge } from "./deeds.js";
+import { ownPhoto } from "./own-photo.js";
 
 const PRESETS = ["ALL", "ACTIVE", "WAITING", "EXPIRED", "SOLD", "WITHDRAWN", "BANNED", "DRAFTS"];
 const PAGE = 20;
@@ -33,8 +34,7 @@ function thumb(content) {
     each.state === "READY" && each.sizes?.length);
   const box = h("span", { class: "thumb" }, icon("camera"));
   if (photo) {
-    const image = h("img", { src: `/v1/photos/${photo.sizes[0].key}`, alt: "", loading: "lazy" });
-    image.addEventListener("error", () => image.replaceWith(icon("camera")));
+    const image = ownPhoto(photo.sizes[0], {}, () => image.replaceWith(icon("camera")));
     box.replaceChildren(image);
   }
   return box;

@@ -2,6 +2,7 @@
 // photos.js - an offer's photos: files of the seller's, uploaded at once, and addresses of pictures
 // elsewhere; with what became of each.
 import { failure, h, icon, resource, t } from "../common.js";
+import { ownPhoto } from "./own-photo.js";
 import { about } from "./field.js";
 import { problemLine } from "./problems.js";
 
@@ -70,8 +71,7 @@ export function photoFields(photos, max, changed) {
 
   function picture(photo) {
     const size = photo.sizes?.[0];
-    return size ? h("img", { class: "photo-thumb", src: `/v1/photos/${size.key}`, alt: "",
-      width: size.width, height: size.height, loading: "lazy" }) : null;
+    return size ? ownPhoto(size, { class: "photo-thumb" }) : null;
   }
 
   function line(photo, at) {

@@ -75,13 +75,14 @@ async function readError(answer) {
   return new CallError(answer.status, body.code, body.message || "", faultsOf(body.details));
 }
 
-async function ask(service, method, body, { signal, withKey = true, headers = {} } = {}) {
+async function ask(service, method, body,
+  { signal, withKey = true, headers = {}, keepalive = false } = {}) {
   const sent = { "Content-Type": "application/json", "Accept-Language": language(), ...headers };
   if (withKey && key()) sent.Authorization = `Bearer ${key()}`;
   let answer;
   try {
     answer = await fetch(`/torg.v1.${service}/${method}`,
-      { method: "POST", headers: sent, body: JSON.stringify(body || {}), signal });
+      { method: "POST", headers: sent, body: JSON.stringify(body || {}), signal, keepalive });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new CallError(0, "unavailable", t("callUnanswered"), [], true);

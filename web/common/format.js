@@ -68,6 +68,21 @@ export function price(value) {
   }
 }
 
+// Of a Salary: "from 80 000 to 120 000 ₽ a month".
+export function salary(value) {
+  const end = (amount) => price({ amount, currency: value.currency });
+  const { min, max } = { min: Number(value.min || 0), max: Number(value.max || 0) };
+  const ends = min && max && min !== max
+    ? t("payFromTo", { min: number(min / minorUnits(value.currency)), max: end(max) })
+    : min && max ? end(min) : t(min ? "payFrom" : "payTo", { amount: end(min || max) });
+  return value.period ? `${ends} ${t(`pay${value.period}`)}` : ends;
+}
+
+// What an offer costs, or a job pays.
+export function worth(offer) {
+  return offer.salary?.currency ? salary(offer.salary) : price(offer.price);
+}
+
 export function distance(meters) {
   const far = meters >= 995;
   const value = far ? meters / 1000 : Math.max(10, Math.round(meters / 10) * 10);
@@ -116,6 +131,10 @@ export function bytes(value) {
 }
 
 texts({
-  ru: { noPrice: "Цена не указана", forFree: "Бесплатно", justNow: "только что" },
-  en: { noPrice: "No price given", forFree: "Free", justNow: "just now" },
+  ru: { noPrice: "Цена не указана", forFree: "Бесплатно", justNow: "только что",
+    payFrom: "от {amount}", payTo: "до {amount}", payFromTo: "{min} – {max}", payHOUR: "в час",
+    paySHIFT: "за смену", payWEEK: "в неделю", payMONTH: "в месяц", payYEAR: "в год" },
+  en: { noPrice: "No price given", forFree: "Free", justNow: "just now",
+    payFrom: "from {amount}", payTo: "up to {amount}", payFromTo: "{min} – {max}", payHOUR: "an hour",
+    paySHIFT: "a shift", payWEEK: "a week", payMONTH: "a month", payYEAR: "a year" },
 });

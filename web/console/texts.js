@@ -4,6 +4,13 @@ import { texts } from "../common.js";
 
 texts({
   ru: {
+    synonyms: "Синонимы", synonymsLead: "Строка — правило: «велик, байк, велосипед» (каждое находит остальные) "
+      + "или «тв => телевизор» (в одну сторону).",
+    synonymsLanguage: "Язык", synonymsRules: "Правила", synonymsDiff: "Что изменится", synonymsApply: "Применить",
+    synonymsChange: "Новых правил: {added}, убрано: {removed}", synonymsApplied: "Действует версия {version}.",
+    synonymsProposed: "Покупатели перепечатали запрос", synonymsNone: "Пока предложить нечего.",
+    synonymsAdd: "В правила",
+    synonymsVisits: { one: "{count} визит", few: "{count} визита", many: "{count} визитов", other: "{count} визита" },
     consoleTitle: "Пульт — Torg", pipeline: "Конвейер", consoleSignIn: "Пульт оператора",
     consoleLead: "Здесь видно, как изменения объявлений доходят до поиска. Нужен ключ оператора.",
     consoleHow: "«torg up» печатает ключ при запуске; ещё один создаст команда torg key create "
@@ -88,6 +95,13 @@ texts({
     fsRUNNING: "читается", fsHELD: "ждёт решения", fsENDING: "удаляет", fsUNDOING: "отменяется",
     fhMASS_DELETION: "удалил бы {count} из {had}", fhEMPTY: "пуст", fhCUT_SHORT: "оборвался",
     fhCOUNT_DIFFERS: "число строк не совпало", leftOut: "Ещё {count} шардов не показаны.",
+    snippets: "Сниппеты", snippetsGroup: "группа", snippetsTtl: "живёт {minutes} мин",
+    snippetsRefused: "новая настройка отвергнута", snippetsLoaded: "Настройка принята {time}.",
+    snippetsTry: "Имя, ключ и, если нужно, язык", snippetsLook: "Показать", snippetsNone: "Ничего нет.",
+    snippetsRates: "В секунду записей {puts}, удалений {deletes}, чтений {gets}, списков {batches}; отказов {failures}",
+    snippetsFailures: "Отказы и ошибки записи: {count}, последние",
+    snippetsCheckName: "Проверить, ничего не записывая: имя",
+    snippetsCheckBody: "Содержимое", snippetsCheck: "Проверить", snippetsGood: "Годится. Было бы записано:",
     audit: "Сверка ступеней", auditNone: "Расхождений не было.",
     auditEqual: "Всё совпадало {time}.", auditNever: "Всё разом ещё ни разу не совпало.",
     auditSame: "совпадает", auditMended: "исправляется", auditDiffers: "есть расхождения",
@@ -106,6 +120,13 @@ texts({
     n_indexer: "Индексатор", n_index: "индекс", n_searcher: "Искатель", n_search: "Поиск",
   },
   en: {
+    synonyms: "Synonyms", synonymsLead: "A line is a rule: “bike, bicycle” (each finds the others), "
+      + "or “tv => television” (one way).",
+    synonymsLanguage: "Language", synonymsRules: "Rules", synonymsDiff: "What would change", synonymsApply: "Apply",
+    synonymsChange: "Rules added: {added}, removed: {removed}", synonymsApplied: "Version {version} is in force.",
+    synonymsProposed: "Queries that buyers retyped", synonymsNone: "Nothing to propose yet.",
+    synonymsAdd: "Add to the rules",
+    synonymsVisits: { one: "{count} visit", other: "{count} visits" },
     consoleTitle: "Console — Torg", pipeline: "The pipeline", consoleSignIn: "Operator's console",
     consoleLead: "How changes to offers make their way to the search. You need an operator's key.",
     consoleHow: "torg up prints one when it starts; torg key create NAME --scope pipeline.read --scope "
@@ -180,6 +201,13 @@ texts({
     fsRUNNING: "being read", fsHELD: "waiting for a decision", fsENDING: "deleting",
     fsUNDOING: "being undone", fhMASS_DELETION: "would delete {count} of {had}", fhEMPTY: "is empty",
     fhCUT_SHORT: "was cut short", fhCOUNT_DIFFERS: "the number of rows differs",
+    snippets: "Snippets", snippetsGroup: "group", snippetsTtl: "lives {minutes} min",
+    snippetsRefused: "a newer config is refused", snippetsLoaded: "The config was taken in {time}.",
+    snippetsTry: "Name, key and, if need be, language", snippetsLook: "Show", snippetsNone: "There is nothing.",
+    snippetsRates: "A second: {puts} put, {deletes} deleted, {gets} read, {batches} by several, {failures} refused.",
+    snippetsFailures: "Writes that were refused or failed: {count}, the last of them",
+    snippetsCheckName: "Try one without storing it: name", snippetsCheckBody: "Content",
+    snippetsCheck: "Try", snippetsGood: "It is good. This would be stored:",
     audit: "Do all stages agree?", auditNone: "Nothing has differed.",
     auditEqual: "Everything was equal at {time}.", auditNever: "Never yet has everything been equal.",
     auditSame: "equal", auditMended: "being repaired", auditDiffers: "differences",

@@ -10,6 +10,7 @@ import { byId, currencySign, distance, h, icon, language, minorUnits, number, pr
 import { categoryOf, tree } from "./categories.js";
 import { nearText, placeChooser } from "./places.js";
 import { withFilter } from "./state.js";
+import { understoodChips } from "./understood.js";
 
 const SHOWN_COUNT = 7;          // values before "show all"
 const SEARCHED_COUNT = 15;      // more values than this can be searched
@@ -29,12 +30,14 @@ function currencyOf(page) {
   return currency;
 }
 
+const isMoney = (filter) => filter.id === "price" || filter.id === "salary";
+
 function factorOf(page, filter) {
-  return filter.id === "price" ? minorUnits(currencyOf(page)) : 1;
+  return isMoney(filter) ? minorUnits(currencyOf(page)) : 1;
 }
 
 function unitOf(page, filter) {
-  if (filter.id !== "price") return filter.unit || "";
+  if (!isMoney(filter)) return filter.unit || "";
   return currencyOf(page) && currencySign(currencyOf(page));
 }
 
@@ -240,7 +243,7 @@ function filterNode(page, filter) {
 function mayChoose(page, filter) {
   if (filter.kind === "RANGE" && !filter.isDate)
     return filter.min !== filter.max || Number(filter.coverage || 0) < Number(page.answer.total || 0);
-  if (filter.kind === "DISTANCE" || filter.isDate || filter.kind === "TOGGLE") return true;
+  if (filter.kind === "DISTANCE" || filter.isDate) return true;
   const [value, more] = filter.values || [];
   return Boolean(more) || Boolean(value) && Number(value.count || 0) < Number(page.answer.total || 0);
 }
@@ -299,7 +302,7 @@ export function drawSide(page) {
 
 function rangeText(page, filter, choice) {
   const factor = factorOf(page, filter);
-  const write = (value) => filter.id === "price" && currencyOf(page)
+  const write = (value) => isMoney(filter) && currencyOf(page)
     ? price({ amount: value, currency: currencyOf(page) })
     : withUnit(plainNumber(filter, Number(value) / factor), unitOf(page, filter));
   if (filter.kind === "DISTANCE") return t("withDistance", { distance: distance(choice.max) });
@@ -361,14 +364,15 @@ export function drawChips(page) {
 
 function drawChipList(page) {
   const list = takenBack(page);
+  const meant = understoodChips(page);
   const chips = list.map(([name, state]) => h("button", { class: "chip chosen", type: "button",
     "aria-label": t("remove", { name }), onclick: () => page.go(state) }, name, icon("close")));
   if (list.length > 1)
     chips.push(h("button", { class: "chip", type: "button",
       onclick: () => page.go({ ...page.state, filters: {}, near: null, order: "BEST" }) },
     t("resetAll")));
-  byId("chips").replaceChildren(...chips);
-  byId("chips").hidden = !list.length;
+  byId("chips").replaceChildren(...meant, ...chips);
+  byId("chips").hidden = !list.length && !meant.length;
   byId("filter-count").hidden = !list.length;
   byId("filter-count").textContent = list.length;
 }

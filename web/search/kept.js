@@ -2,6 +2,7 @@
 // kept.js - offers that the buyer has marked, and those seen last: kept in this browser alone, as they
 // were shown. Below the list, so that nothing above moves.
 import { byId, h, icon, t } from "../common.js";
+import { noteDeed } from "./events.js";
 import { offerItem } from "./results.js";
 
 const COUNTS = { saved: 50, seen: 12 };
@@ -24,7 +25,7 @@ function write(name, list) {
 function shortOf(offer) {
   const { content } = offer;
   const photo = (content.photos || []).find((each) => each.state === "READY" && each.sizes?.length);
-  return { id: offer.id, title: content.title, price: content.price, category: content.category,
+  return { id: offer.id, title: content.title, price: content.price, salary: content.salary, category: content.category,
     photo: photo ? [...photo.sizes].sort((a, b) => a.width - b.width)[0].key : "",
     place: content.address?.text || "" };
 }
@@ -47,6 +48,7 @@ export function saveButton(page, offer) {
   button.addEventListener("click", () => {
     const others = read("saved").filter((each) => each.id !== offer.id);
     write("saved", isSaved() ? others : [shortOf(offer), ...others]);
+    if (isSaved()) noteDeed("FAVOURITE", offer.id);
     draw();
     drawKept(page);
   });

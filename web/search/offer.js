@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // offer.js - one offer, in a dialog over the list: ?offer=ID. Names of attributes and options come
 // from the catalogue; offers like it from SearchService.Similar, where the server has that.
-import { byId, call, date, distance, failure, h, icon, language, number, price, t, toast, withUnit }
+import { byId, call, date, distance, failure, h, icon, language, number, t, toast, withUnit, worth }
   from "../common.js";
 import { categoryLink, categoryOf, pathOf } from "./categories.js";
+import { contact } from "./contact.js";
 import { drawKept, forget, noteSeen, saveButton } from "./kept.js";
 import { drawing, photoAddress } from "./picture.js";
 import { offerItem } from "./results.js";
+import { askSnippets, snippetRow } from "./snippets.js";
 
 const SIMILAR_COUNT = 8;
 const EARTH_M = 6371009;
@@ -33,7 +35,11 @@ function valueText(value, attribute) {
 
 function attributeRows(content, category) {
   const known = new Map((category.attributes || []).map((each) => [each.id, each]));
-  const rows = content.condition ? [[t("condition"), t(content.condition)]] : [];
+  const isSaid = (value) => value && !value.endsWith("_UNSPECIFIED");
+  const rows = isSaid(content.condition) ? [[t("condition"), t(content.condition)]] : [];
+  if (content.delivery) rows.push([t("delivery"), t("yes")]);
+  if (content.exchange) rows.push([t("exchange"), t("yes")]);
+  if (isSaid(content.sellerKind)) rows.push([t("sellerKind"), t(content.sellerKind)]);
   for (const value of content.attributes || []) {
     const attribute = known.get(value.attributeId);
     rows.push([attribute?.name || value.attributeId, valueText(value, attribute)]);
@@ -136,8 +142,10 @@ function body(page, offer, category, path) {
     h("div", { class: "offer-left" }, gallery(content)),
     h("div", { class: "offer-right" },
       h("h2", { id: "offer-title", tabindex: "-1" }, content.title),
-      h("p", { class: "offer-price" }, price(content.price)),
+      h("p", { class: "offer-price" }, worth(content)),
+      snippetRow(offer.id),
       place ? h("p", { class: "offer-place" }, icon("pin"), place) : null,
+      contact(offer.id),
       h("div", { class: "row" }, saveButton(page, offer), shareButton(offer.id)),
       rows.length ? [h("h3", {}, t("details")), factList(rows)] : null,
       h("hr"), factList(about.filter(([, text]) => text))),
@@ -178,6 +186,7 @@ async function load(page, id) {
     if (signal.aborted) return;
     byId("offer").replaceChildren(...body(page, offer, category, path));
     document.title = `${offer.content.title} · Torg`;
+    askSnippets();
     drawSimilar(page, offer.id, signal);
     noteSeen(offer);
     drawKept(page);

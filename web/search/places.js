@@ -3,7 +3,7 @@
 // city. Rounded to about a hundred metres: the address of a page is sent around.
 import { h, icon, language, t, toast } from "../common.js";
 
-const CITIES = [
+export const CITIES = [
   ["Москва", "Moscow", 55.751, 37.618], ["Санкт-Петербург", "Saint Petersburg", 59.939, 30.314],
   ["Новосибирск", "Novosibirsk", 55.031, 82.921], ["Екатеринбург", "Yekaterinburg", 56.839, 60.606],
   ["Казань", "Kazan", 55.796, 49.106], ["Нижний Новгород", "Nizhny Novgorod", 56.327, 44.006],
@@ -15,7 +15,7 @@ const CITIES = [
   ["Владивосток", "Vladivostok", 43.116, 131.882], ["Калининград", "Kaliningrad", 54.710, 20.511],
 ];
 
-function round(value) {
+export function round(value) {
   return Math.round(value * 1000) / 1000;
 }
 
@@ -23,7 +23,7 @@ function cityAt(near) {
   return CITIES.findIndex((city) => near && city[2] === near.latitude && city[3] === near.longitude);
 }
 
-function cityName(city) {
+export function cityName(city) {
   return city[language() === "ru" ? 0 : 1];
 }
 

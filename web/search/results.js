@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // results.js - the offers found, as a list or as cards; what is said when there are none.
-import { ago, byId, distance, failure, h, icon, marked, price, t } from "../common.js";
+import { ago, byId, call, distance, failure, h, icon, marked, number, t, worth } from "../common.js";
 import { TILE_COUNT } from "./categories.js";
+import { watchItems } from "./events.js";
 import { noPhotoText, picture } from "./picture.js";
+import { snippetRow } from "./snippets.js";
+import { requestOf } from "./state.js";
 
 const SKELETON_COUNT = 20;       // a page: what is below it does not come up and go down again
 
@@ -21,14 +24,15 @@ export function offerItem(page, offer, { heading = "h2" } = {}) {
   const title = h("a", { href: page.addressOf(state),
     id: heading === "h2" ? `offer-${offer.id}` : null, onclick: page.follow(state) }, marked(offer.titleMarked || ""));
   if (!title.textContent) title.textContent = offer.title || "";
-  return h("li", { class: "offer-item" },
+  return h("li", { class: "offer-item", "data-offer-id": offer.id },
     h("div", { class: "offer-photo", "aria-hidden": "true", title: noPhotoText(offer.photo) },
       picture(offer.photo, offer.category, "")),
     h("div", { class: "offer-body" },
       h(heading, { class: "offer-title" }, title),
-      h("p", { class: "offer-price" }, price(offer.price)),
+      h("p", { class: "offer-price" }, worth(offer)),
       offer.fragmentMarked
         ? h("p", { class: "offer-fragment" }, marked(offer.fragmentMarked)) : null,
+      snippetRow(offer.id, offer.snippets),
       facts(offer)));
 }
 
@@ -41,12 +45,23 @@ function items(page, offers, isBegun) {
     offerItem(page, each)]);
 }
 
-export function drawOffers(page, offers) {
-  byId("offers").replaceChildren(...items(page, offers, false));
+function watch(page, nodes, before) {
+  watchItems(nodes.filter((each) => each.dataset.offerId), page.answer.queryId, before + 1, !before);
 }
 
+export function drawOffers(page, offers) {
+  const nodes = items(page, offers, false);
+  byId("offers").replaceChildren(...nodes);
+  watch(page, nodes, 0);
+}
+
+// Behind those that are there.
 export function addOffers(page, offers) {
-  byId("offers").append(...items(page, offers, Boolean(byId("offers").querySelector("li.offers-part"))));
+  const list = byId("offers");
+  const before = list.querySelectorAll(":scope > .offer-item").length;
+  const nodes = items(page, offers, Boolean(list.querySelector("li.offers-part")));
+  list.append(...nodes);
+  watch(page, nodes, before);
 }
 
 // Grey boxes of the size of what will come, for the first load: offers, and what stands above them.
@@ -67,20 +82,42 @@ export function drawSkeleton(page) {
         h("p", { class: "bone" }), h("p", { class: "bone" })))));
 }
 
+// Why there is nothing, in a sentence.
+function emptyReason({ text, category, filters }) {
+  if (Object.keys(filters).length) return "emptyByFilters";
+  if (text && category) return "emptyInCategory";
+  return text ? "emptyByText" : category ? "emptyText" : "emptyNone";
+}
+
+// What the next step would find is told beside it; a step that finds nothing either is not offered.
+async function countStep(page, node, state) {
+  const empty = page.answer;
+  try {
+    const { total } = await call("SearchService", "SearchOffers", requestOf(state, { limit: 0, onlyOffers: true,
+      snippetNames: [] }), { withKey: false });
+    if (page.answer !== empty) return;
+    node.hidden = !Number(total || 0);
+    node.append(` (${number(total || 0)})`);
+  } catch { /* the step is offered without its count */ }
+}
+
 export function drawEmpty(page) {
   const { state } = page;
   const box = byId("empty");
   const hasFilters = Object.keys(state.filters).length > 0;
-  const go = (name, change, kind = "") => h("a", { class: `button ${kind}`,
-    href: page.addressOf({ ...state, ...change }), onclick: page.follow({ ...state, ...change }) },
-  t(name));
+  const step = (name, change, kind = "") => {
+    const next = { ...state, ...change };
+    const node = h("a", { class: `button ${kind}`, href: page.addressOf(next), onclick: page.follow(next) }, t(name));
+    countStep(page, node, next);
+    return node;
+  };
   const isBare = !state.text && !state.category && !hasFilters;
   box.replaceChildren(icon("search"), h("h2", {}, t("emptyTitle")),
-    h("p", { class: "dim" }, t(isBare ? "emptyNone" : "emptyText")),
+    h("p", { class: "dim" }, t(emptyReason(state), { text: state.text })),
     h("div", { class: "row" },
-      hasFilters ? go("emptyFilters", { filters: {} }, "primary") : null,
-      state.category ? go("emptyCategory", { category: "", filters: {} }) : null,
-      isBare ? null : go("emptyAll", { text: "", category: "", filters: {}, keepSpelling: false })));
+      hasFilters ? step("emptyFilters", { filters: {} }, "primary") : null,
+      state.category ? step("emptyCategory", { category: "", filters: {} }) : null,
+      isBare ? null : step("emptyAll", { text: "", category: "", filters: {}, keepSpelling: false, keepWords: [] })));
   box.hidden = false;
 }
 

@@ -7,6 +7,7 @@
 // one is %2C, and none reads as a range or as days. Ends that are written the wrong way round are
 // swapped, as they are when they are typed: the server refuses such a range.
 import { language } from "../common.js";
+import { SNIPPETS } from "./snippets.js";
 
 export const PAGE_COUNT = 24;
 export const ORDERS = ["BEST", "NEWEST", "CHEAPEST", "DEAREST", "NEAREST"];
@@ -94,7 +95,7 @@ export function requestOf(state, more = {}) {
     ...(state.order !== "BEST" && { order: state.order }),
     ...(state.keepSpelling && { keepSpelling: true }),
     ...(state.keepWords?.length && { keepWords: state.keepWords }),
-    language: language(), limit: PAGE_COUNT, ...more,
+    language: language(), limit: PAGE_COUNT, snippetNames: SNIPPETS, ...more,
   };
 }
 

@@ -3,7 +3,7 @@
 //
 // Arrows move, Enter takes, Esc closes; the focus stays in the box. An answer that comes after
 // another letter was typed is not shown. A server without the call: no suggestions, no error.
-import { byId, call, h, icon, language, marked, number, t } from "../common.js";
+import { byId, call, h, icon, language, marked, number } from "../common.js";
 
 const DELAY_MS = 90;
 const COUNT = 7;
@@ -49,8 +49,9 @@ function draw(page, answer) {
       ? marked(each.marked) : each.text), h("span", { class: "count" }, number(each.count || 0))]);
   const categories = (answer.categories || []).slice(0, CATEGORY_COUNT).map((each) => [
     () => page.search("", { category: each.id, filters: {} }), icon("folder"),
-    h("span", { class: "suggestion-text" }, each.name),
-    h("span", { class: "count" }, t("inCategory"))]);
+    h("span", { class: "suggestion-text" }, each.name,
+      each.path?.length ? h("span", { class: "suggestion-path" }, each.path.join(" › ")) : null),
+    h("span", { class: "count" }, number(each.count || 0))]);
   options = [...queries, ...categories].map(([take, ...inside], place) =>
     optionNode(place, () => { closeSuggestions(); take(); }, ...inside));
   byId("suggestions").replaceChildren(...options.map(({ node }) => node));

@@ -29,8 +29,7 @@
 enum {
     SEGMENT_FIELD_COUNT = 4,          /* text fields that have frequencies of their own */
     POSTING_OCCURRENCE_MAX = 4 * 255, /* of one term in one document */
-    SEGMENT_TERM_NONE = -1,
-    SEGMENT_COUNTED_CODES = 256, /* the most frequent ones */
+    SEGMENT_COUNTED_CODES = 256,      /* the most frequent ones */
 };
 
 enum text_segment_section {

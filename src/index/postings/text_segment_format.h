@@ -104,12 +104,6 @@ enum {
 
 _Static_assert(HEADER_SECTIONS + SECTION_COUNT * 16 <= HEADER_HASH, "the section table fits");
 
-static inline uint32_t tfs_pack(const uint8_t tfs[SEGMENT_FIELD_COUNT])
-{
-    return (uint32_t)tfs[0] | (uint32_t)tfs[1] << 8 | (uint32_t)tfs[2] << 16 |
-           (uint32_t)tfs[3] << 24;
-}
-
 static inline uint32_t tfs_count(uint32_t packed)
 {
     return (packed & 255) + (packed >> 8 & 255) + (packed >> 16 & 255) + (packed >> 24);

@@ -576,16 +576,16 @@ int text_segment_writer_finish(struct text_segment_writer *writer, struct text_s
     put_ranks(writer);
     put_section(writer, SECTION_ENTRIES, buf_bytes(&writer->entries));
     put_owned(writer);
-    fill_header(writer, header);
-    rc = sink_finish(&writer->sink, header, err);
-    if (rc)
-        return rc;
     if (writer->post_size > SEGMENT_SIZE_MAX || writer->pos.size > SEGMENT_SIZE_MAX ||
         writer->tails.size > SEGMENT_SIZE_MAX || buf_failed(&writer->dir))
         return err_set(err, ERR_LIMIT,
                        "a segment passes TEXT_SEGMENT_SIZE_MB_MAX, %d MB: make "
                        "its id range smaller",
                        TEXT_SEGMENT_SIZE_MB_MAX);
+    fill_header(writer, header);
+    rc = sink_finish(&writer->sink, header, err);
+    if (rc)
+        return rc;
     if (writer->sink.path) {
         rc = text_segment_open(writer->sink.path, segment, err);
     } else {

@@ -182,6 +182,12 @@ const struct schema *shard_schema(const struct shard *shard)
     return shard->schema;
 }
 
+unsigned shard_analysis_version(const struct shard *shard)
+{
+    object_check(shard, SHARD_MAGIC);
+    return lexicon_analysis_version(shard->lexicon);
+}
+
 /* ---- readers ---- */
 
 int shard_reader_new(struct shard *shard, struct shard_reader **out, struct err *err)

@@ -52,6 +52,7 @@ uint64_t shard_offset(const struct shard *shard);
 uint64_t shard_serve_from(const struct shard *shard);
 const struct clock *shard_clock(const struct shard *shard);   /* of its options */
 const struct schema *shard_schema(const struct shard *shard); /* grows; any thread may read it */
+unsigned shard_analysis_version(const struct shard *shard);   /* the rules that its words follow */
 
 /* ---- apply ---- */
 
@@ -192,9 +193,9 @@ void shard_sizes(struct shard *shard, struct shard_sizes *sizes);
  * out: equal for a replayed, merged and rebuilt shard. The apply thread's. */
 int shard_hash(struct shard *shard, uint64_t *hash, struct err *err);
 
-/* Of what one document says: its columns, and `stored`, which is what shard_stored told of it.
- * Inside an epoch. */
-uint64_t shard_hash_document(const struct snapshot *snapshot, docid id,
+/* Of what one document says: its columns, its end, and `stored`, which is what shard_stored told of
+ * it. Inside an epoch. */
+uint64_t shard_hash_document(const struct shard *shard, const struct snapshot *snapshot, docid id,
                              const struct stored_value *stored, uint32_t count);
 
 #endif

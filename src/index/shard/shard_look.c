@@ -203,10 +203,10 @@ int shard_hash(struct shard *shard, uint64_t *hash, struct err *err)
     return rc;
 }
 
-uint64_t shard_hash_document(const struct snapshot *snapshot, docid id,
+uint64_t shard_hash_document(const struct shard *shard, const struct snapshot *snapshot, docid id,
                              const struct stored_value *stored, uint32_t count)
 {
-    uint64_t sum = columns_hash_document(snapshot->columns, id);
+    uint64_t sum = columns_hash_document(snapshot->columns, id) + hash_expiry(shard, id);
     uint32_t i;
 
     for (i = 0; i < count; i++)

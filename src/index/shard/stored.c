@@ -60,7 +60,6 @@ struct stored {
     bool *is_held;     /* by number: a checkpoint may name the file; owned */
     _Atomic(struct pack_dictionary *) dictionary; /* owned; NULL: none yet */
     _Atomic uint64_t size;
-    _Atomic uint64_t memory_size;
     _Atomic(struct file *) files[STORED_FILE_COUNT_MAX]; /* owned; NULL: none */
 };
 
@@ -333,7 +332,6 @@ static int end_chunk(struct stored *stored, struct file *file, struct err *err)
         return rc;
     atomic_store_explicit(&file->chunks[chunk], NULL, memory_order_release);
     epoch_retire(stored->epoch, free_chunk, bytes, 0);
-    atomic_fetch_sub_explicit(&stored->memory_size, STORED_CHUNK_SIZE, memory_order_relaxed);
     return 0;
 }
 
@@ -384,7 +382,6 @@ static int find_room(struct stored *stored, size_t size, struct err *err)
         assert(file->size % STORED_CHUNK_SIZE == 0);
         file->flushed = file->size;
         atomic_store_explicit(place, mem_zero(STORED_CHUNK_SIZE), memory_order_release);
-        atomic_fetch_add_explicit(&stored->memory_size, STORED_CHUNK_SIZE, memory_order_relaxed);
     }
     return 0;
 }
@@ -704,10 +701,4 @@ uint64_t stored_size(const struct stored *stored)
 {
     object_check(stored, STORED_MAGIC);
     return atomic_load_explicit(&stored->size, memory_order_relaxed);
-}
-
-uint64_t stored_memory_size(const struct stored *stored)
-{
-    object_check(stored, STORED_MAGIC);
-    return atomic_load_explicit(&stored->memory_size, memory_order_relaxed);
 }

@@ -93,7 +93,6 @@ typedef int stored_found_fn(void *context, docid id, uint64_t place, struct err 
 int stored_walk(const struct stored *stored, const struct stored_file *file, stored_found_fn *found,
                 void *context, struct err *err);
 
-uint64_t stored_size(const struct stored *stored);        /* bytes, dead records included */
-uint64_t stored_memory_size(const struct stored *stored); /* of it in memory */
+uint64_t stored_size(const struct stored *stored); /* bytes, dead records included */
 
 #endif

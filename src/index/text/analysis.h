@@ -6,8 +6,9 @@
  * - letters fold (unicode.h): case, width, accents, ё as е; an apostrophe inside a word is dropped;
  * - letters and digits part: "iphone15" is iphone, 15, as "iphone 15" is;
  * - a hyphen parts too; two words of one script also give their whole, "wi-fi": wi, fi, wifi;
- * - a number is one token: "1,5" and "1.5" are 1.5; "1.000.000", "1 000 000" and "50 000" (a plain
- *   blank counts when the last group is 000) are whole; dates, versions and addresses part;
+ * - a number is one token: "1,5" and "1.5" are 1.5; "10,000", "1.000.000", "1 000 000" and "50 000"
+ *   (a plain blank counts when the last group is 000) are whole; dates, versions and addresses
+ * part;
  * - a number with a unit also gives their whole in one spelling: "128 гб": 128, гб, 128gb;
  * "18-Volt", "18v" and "18 В": 18v; "48 in.", "48 inch" and 48″: 48in;
  * - fractions are decimals: "1/2", ½ and "0.5" are 0.5, "1-1/2" is 1.5;
@@ -34,9 +35,9 @@
 #include "base/bytes.h"
 #include "index/text/unicode.h"
 
-/* Lexicons of version 1 are read and written by its rules: no fractions, sizes, signs for inches,
- * and fewer units. */
-enum { ANALYSIS_VERSION = 2, ANALYSIS_VERSION_OLDEST = 1 };
+/* Lexicons of older versions are read and written by their rules. 1: no fractions, sizes, signs for
+ * inches, and fewer units; 2: "10,000" is 10.000. */
+enum { ANALYSIS_VERSION = 3, ANALYSIS_VERSION_OLDEST = 1 };
 
 /* How a token follows the one before it; in a query, the closer the more of a phrase. */
 enum joint {

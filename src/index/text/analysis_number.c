@@ -50,6 +50,13 @@ static bool are_thousands(const struct rules *rules, size_t at, size_t end)
     return true;
 }
 
+/* "10,000": of two groups that a comma joins the second is of three digits. */
+static bool is_comma_thousands(const struct rules *rules, size_t at)
+{
+    return rules->version > 2 && rules_piece(rules, at + 1)->gap == ',' &&
+           are_thousands(rules, at, at + 2);
+}
+
 /* The end of thousands that blanks join. Blanks also part numbers ("iphone 15 128"), so a plain
  * one joins only what ends in 000; one that does not break a line was put there to join. */
 static size_t blank_thousands_end(const struct rules *rules, size_t at)
@@ -114,7 +121,7 @@ static struct number number_at(struct rules *rules, size_t at)
     }
     if (is_part || !fits(rules, at, end))
         return number;
-    if (end == at + 2) {
+    if (end == at + 2 && !is_comma_thousands(rules, at)) {
         number.end = end;
         join(rules, bytes_of("."), &number);
         return number;

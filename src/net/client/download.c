@@ -2,11 +2,15 @@
 /* download.c - see download.h; libcurl's multi interface, paused while nobody reads. */
 #include "net/client/download.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"
@@ -16,7 +20,13 @@
 #include "net/bounds.h"
 #include "net/client/public_address.h"
 
-enum { HELD_SIZE = 256 << 10, POLL_MS = 1000, HTTP_OK = 200 };
+enum {
+    HELD_SIZE = 256 << 10,
+    POLL_MS = 1000,
+    HTTP_OK = 200,
+    HTTP_NOT_MODIFIED = 304,
+    VALIDATOR_SIZE = 200, /* a longer one is not kept */
+};
 
 enum { DOWNLOAD_MAGIC = OBJECT_MAGIC('d', 'w', 'n', 'l') };
 
@@ -32,9 +42,13 @@ struct download {
     int64_t deadline_us;
     unsigned redirect_count;
     bool is_public_only;
-    bool began_public; /* the address that was asked first */
-    bool led_inside;   /* a redirect was refused for its address */
-    bool answered;     /* the head of an answer that is no redirect has come */
+    bool began_public;          /* the address that was asked first */
+    bool led_inside;            /* a redirect was refused for its address */
+    bool answered;              /* the head of an answer that is no redirect has come */
+    bool unchanged;             /* by what it was asked */
+    struct curl_slist *headers; /* owned */
+    char etag[VALIDATOR_SIZE];
+    char modified[VALIDATOR_SIZE];
     bool paused;
     bool ended;
     CURLcode code;
@@ -66,6 +80,80 @@ static size_t on_body(char *data, size_t size, size_t count, void *context)
     return buf_failed(&download->held) ? 0 : size * count;
 }
 
+static void keep_validator(struct bytes line, const char *name, char to[VALIDATOR_SIZE])
+{
+    struct bytes value;
+
+    if (line.size < strlen(name) || strncasecmp((const char *)line.data, name, strlen(name)) != 0)
+        return;
+    value = bytes_skip(line, strlen(name));
+    while (value.size && (value.data[0] == ' ' || value.data[0] == '\t'))
+        value = bytes_skip(value, 1);
+    while (value.size && (uint8_t)value.data[value.size - 1] <= ' ')
+        value.size--;
+    to[0] = 0;
+    for (size_t i = 0; i < value.size; i++)
+        if (value.data[i] < ' ' || value.data[i] > '~')
+            return; /* we would send it back */
+    if (value.size < VALIDATOR_SIZE) {
+        memcpy(to, value.data, value.size);
+        to[value.size] = 0;
+    }
+}
+
+static size_t on_header(char *data, size_t size, size_t count, void *context)
+{
+    struct download *download = context;
+    struct bytes line = bytes_make(data, size * count);
+
+    object_check(download, DOWNLOAD_MAGIC);
+    if (bytes_begin(line, bytes_of("HTTP/"))) /* another answer begins */
+        download->etag[0] = download->modified[0] = 0;
+    keep_validator(line, "etag:", download->etag);
+    keep_validator(line, "last-modified:", download->modified);
+    return size * count;
+}
+
+static void add_condition(struct download *download, const char *name, const char *value)
+{
+    char line[VALIDATOR_SIZE + 32];
+
+    if (!value || !*value)
+        return;
+    snprintf(line, sizeof(line), "%s: %s", name, value);
+    download->headers = curl_slist_append(download->headers, line);
+}
+
+/* Of the address itself: where it leads to is asked for all. */
+static void set_conditions(struct download *download, const struct download_options *options)
+{
+    add_condition(download, "If-None-Match", options->etag);
+    add_condition(download, "If-Modified-Since", options->modified);
+    if (download->headers)
+        curl_easy_setopt(download->easy, CURLOPT_HTTPHEADER, download->headers);
+}
+
+/* Before a connection is begun: a private address does not even learn that somebody asked. */
+static curl_socket_t on_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    struct download *download = context;
+    bool is_guarded =
+        download->is_public_only || (download->redirect_count && download->began_public);
+    char ip[INET6_ADDRSTRLEN] = "";
+
+    object_check(download, DOWNLOAD_MAGIC);
+    (void)purpose;
+    if (address->family == AF_INET)
+        inet_ntop(AF_INET, &((struct sockaddr_in *)&address->addr)->sin_addr, ip, sizeof(ip));
+    else if (address->family == AF_INET6)
+        inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&address->addr)->sin6_addr, ip, sizeof(ip));
+    if (is_guarded && !address_is_public(ip)) {
+        download->led_inside = true;
+        return CURL_SOCKET_BAD;
+    }
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
 /* Connected, nothing sent yet. */
 static int on_connected(void *context, char *ip, char *local_ip, int port, int local_port)
 {
@@ -93,6 +181,11 @@ static void set_up(struct download *download, const struct download_options *opt
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, download->detail);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, download);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, download);
+    set_conditions(download, options);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_socket);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, download);
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, download);
     if (options->ca_file)
@@ -193,13 +286,15 @@ static int look_at_redirect(struct download *download, char **next, struct err *
     return 0;
 }
 
-static int check_status(const struct download *download, struct err *err)
+static int check_status(struct download *download, struct err *err)
 {
     long status = 0;
     int code = ERR_UNAVAILABLE;
 
     curl_easy_getinfo(download->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (status == HTTP_OK)
+    download->unchanged =
+        status == HTTP_NOT_MODIFIED && download->headers && !download->redirect_count;
+    if (status == HTTP_OK || download->unchanged)
         return 0;
     if (status == 404 || status == 410)
         code = ERR_NOT_FOUND;
@@ -228,6 +323,7 @@ static int follow(struct download *download, const struct download_options *opti
         if (!next)
             return check_status(download, err); /* 200 with an empty body, or a refusal */
         curl_multi_remove_handle(download->multi, download->easy);
+        curl_easy_setopt(download->easy, CURLOPT_HTTPHEADER, NULL);
         free(download->url);
         download->url = next;
     }
@@ -274,6 +370,7 @@ void download_close(struct download *download)
     curl_multi_remove_handle(download->multi, download->easy);
     curl_easy_cleanup(download->easy);
     curl_multi_cleanup(download->multi);
+    curl_slist_free_all(download->headers);
     buf_release(&download->held);
     free(download->url);
     object_end(download, DOWNLOAD_MAGIC);
@@ -287,6 +384,24 @@ uint64_t download_total_size(const struct download *download)
     object_check(download, DOWNLOAD_MAGIC);
     curl_easy_getinfo(download->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &size);
     return size > 0 ? (uint64_t)size : 0;
+}
+
+bool download_is_unchanged(const struct download *download)
+{
+    object_check(download, DOWNLOAD_MAGIC);
+    return download->unchanged;
+}
+
+const char *download_etag(const struct download *download)
+{
+    object_check(download, DOWNLOAD_MAGIC);
+    return download->etag;
+}
+
+const char *download_modified(const struct download *download)
+{
+    object_check(download, DOWNLOAD_MAGIC);
+    return download->modified;
 }
 
 int download_read(struct download *download, void *to, size_t size, size_t *got, struct err *err)

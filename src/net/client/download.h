@@ -25,6 +25,10 @@ struct download_options {
     int64_t timeout_ms;  /* for all of it; 0 = DOWNLOAD_TIMEOUT_MS */
     int64_t stall_ms;    /* without a byte; 0 = DOWNLOAD_STALL_MS */
     bool is_public_only; /* ERR_DENIED: an address of this machine or its network, from the first */
+    /* As they were told with an answer of before: it is asked whether that has changed since, by
+     * the first address alone. NULL or "": nothing is known. */
+    const char *etag;
+    const char *modified;
     /* Told each address before it is asked; NULL: nobody is. */
     void (*visit)(void *arg, const char *url);
     void *arg;
@@ -37,6 +41,12 @@ int download_open(const char *url, const struct download_options *options,
 void download_close(struct download *download); /* NULL is fine */
 
 uint64_t download_total_size(const struct download *download); /* 0: not told */
+
+/* It has not changed since: there is nothing to read. */
+bool download_is_unchanged(const struct download *download);
+/* What to ask by another time; "": the server has not told it. Until it is closed. */
+const char *download_etag(const struct download *download);
+const char *download_modified(const struct download *download);
 
 /* Up to size bytes; *got = 0 at the end. */
 int download_read(struct download *download, void *to, size_t size, size_t *got, struct err *err);

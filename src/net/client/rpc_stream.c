@@ -318,15 +318,6 @@ static int begin(struct rpc_stream *stream, struct err *err)
 
 /* --- moving bytes --- */
 
-static int err_of_status(int status)
-{
-    for (int code = ERR_INVALID; code >= ERR_STALE; code--) {
-        if (status_of_err(code) == status)
-            return code;
-    }
-    return ERR_INTERNAL;
-}
-
 /* How the call ended: 0, or why it failed. */
 static int outcome(const struct rpc_stream *stream, struct err *err)
 {

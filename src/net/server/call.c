@@ -62,6 +62,7 @@ static void clear(struct call *call)
     call->put_off = NULL;
     call->rate.limit = 0;
     call->come_back_us = 0;
+    call->left_brief = false;
     call->is_parked = false;
     call->cpu_us = 0;
     call->job = (struct job){0};
@@ -310,6 +311,12 @@ const char *call_actor(struct call *call)
                : call->identity.principal;
 }
 
+uint64_t call_caller(const struct call *call)
+{
+    object_check(call, CALL_MAGIC);
+    return call->job.caller;
+}
+
 const char *call_request_id(const struct call *call)
 {
     object_check(call, CALL_MAGIC);
@@ -369,6 +376,33 @@ bool call_come_back(struct call *call, int64_t after_us)
     if (!call->loop || !call->running || call->channel || call->rest)
         return false;
     call->come_back_us = after_us > 1 ? after_us : 1;
+    return true;
+}
+
+bool call_server_leaves(const struct call *call)
+{
+    object_check(call, CALL_MAGIC);
+    return call->loop && atomic_load(&call->loop->server->draining);
+}
+
+bool call_leave_brief(struct call *call)
+{
+    object_check(call, CALL_MAGIC);
+    if (!call->loop || !call->running || call->channel || call->left_brief ||
+        call->route->service->remote || !(call->route->method->flags & RPC_BRIEF))
+        return false;
+    call->left_brief = true;
+    call->come_back_us = 1;
+    return true;
+}
+
+bool call_defer(struct call *call)
+{
+    object_check(call, CALL_MAGIC);
+    if (!call->loop || !call->running || call->channel)
+        return false;
+    if (call->rate.limit)
+        call->cpu_us = clock_thread_us() - call->thread_us;
     return true;
 }
 

@@ -48,6 +48,7 @@ struct reply {
     struct bytes body;
     bool streaming; /* the body comes from the channel */
     size_t header_count;
+    size_t steady_count; /* the first so many are alike from answer to answer */
     struct header headers[NET_REPLY_HEADER_COUNT_MAX + NET_OWN_HEADER_COUNT_MAX];
     size_t trailer_count;
     struct header trailers[4];
@@ -103,6 +104,8 @@ struct call {
     uint8_t text_rest_size;
     int64_t come_back_us; /* its handler wants to be run again after so long; 0: it does not */
     bool is_parked;       /* ... and waits for that, without a thread */
+    bool left_brief;      /* its handler takes longer than brief ones may */
+    int64_t thread_us;    /* of its thread, when its handler began */
     size_t sent;          /* of the reply's body */
     int64_t begun_us;
     size_t progress_size; /* taken since progress_us was moved on */

@@ -86,6 +86,8 @@ static void run(struct job *job)
 
 void folder_run(struct call *call)
 {
+    const struct server *server = call->loop->server;
+
     object_check(call, CALL_MAGIC);
-    call_hand_over(call, call->loop->server->brief_workers, run);
+    call_hand_over(call, call->folder->remote ? server->workers : server->brief_workers, run);
 }

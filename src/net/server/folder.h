@@ -5,10 +5,13 @@
  * The page's own files are few, fixed and in memory (site.h); these are many and lie in a store.
  * Anyone may read them: a folder holds what every visitor may see.
  *
- * Threads: read runs on the threads of brief handlers; it may wait for a disk, not for more.
+ * Threads: read runs on the threads of brief handlers, unless the folder is remote; there it may
+ * wait for a disk, not for more.
  */
 #ifndef TORG_NET_SERVER_FOLDER_H
 #define TORG_NET_SERVER_FOLDER_H
+
+#include <stdbool.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -32,6 +35,7 @@ struct folder {
     int (*read)(void *context, struct bytes name, struct arena *arena, struct buf *content,
                 struct folder_file *file, struct err *err);
     void *context;
+    bool remote; /* it has to ask another machine: not for the threads of brief handlers */
 };
 
 /* --- for dispatch.c --- */

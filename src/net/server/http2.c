@@ -30,6 +30,7 @@ struct http2 {
     int64_t refilled_us;
     bool calmed; /* out of budget: going down */
     bool draining;
+    bool has_answered;
 };
 
 enum {
@@ -394,7 +395,9 @@ static void submit(struct call *call)
     reply->status_text[2] = (char)('0' + reply->http_status % 10);
     assert(reply->header_count + 2 <= NV_COUNT);
     count += make_nv(reply->headers, reply->header_count, nv + 1);
-    nv[count - 1].flags |= NGHTTP2_NV_FLAG_NO_INDEX; /* x-request-id: new each time */
+    for (size_t i = reply->steady_count + 1; i < count && http2->has_answered; i++)
+        nv[i].flags |= NGHTTP2_NV_FLAG_NO_INDEX; /* of the first answer the names are kept */
+    http2->has_answered = true;
     count += add_length(call, nv + count);
     call->held = false;
     if (nghttp2_submit_response(http2->session, call->stream_id, nv, count,

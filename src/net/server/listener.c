@@ -3,6 +3,7 @@
 #include "net/server/listener.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -26,18 +27,27 @@
 enum { LISTEN_FD_FIRST = 3, LISTEN_FD_MAX = 64 }; /* as systemd gives them */
 enum { BACKLOG = 4096, ACCEPT_COUNT_MAX = 64, HOST_SIZE = 256, REST_US = SECOND_US / 10 };
 
-static const char full[] =
-    "HTTP/1.1 503 Service Unavailable\r\n"
-    "connection: close\r\nretry-after: 1\r\ncontent-type: application/json\r\n"
-    "content-length: 63\r\n\r\n"
-    "{\"code\":\"unavailable\",\"message\":\"too many connections at once\"}";
-
-static void refuse(struct server *server, int fd)
+/* On the listener's loop. Nothing of a request is read: the id is ours, whatever it brings. */
+static void refuse(struct listener *listener, int fd)
 {
-    ssize_t sent = send(fd, full, sizeof(full) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    static const char body[] =
+        "{\"code\":\"unavailable\",\"message\":\"too many connections at once\"}";
+    struct bytes date = loop_date(listener->loop);
+    char id[LOOP_ID_SIZE];
+    char full[512];
+    ssize_t sent;
+    int size;
 
+    loop_make_id(listener->loop, id);
+    size = snprintf(full, sizeof(full),
+                    "HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 1\r\n"
+                    "content-type: application/json\r\ncontent-length: %zu\r\ndate: %.*s\r\n"
+                    "x-request-id: %s\r\n\r\n%s",
+                    sizeof(body) - 1, BYTES_ARG(date), id, body);
+    assert(size > 0 && (size_t)size < sizeof(full));
+    sent = send(fd, full, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)sent; /* a courtesy */
-    counter_add(server->metrics.refused, 1);
+    counter_add(listener->server->metrics.refused, 1);
     close(fd);
 }
 
@@ -50,7 +60,7 @@ static bool refuse_without_descriptors(struct listener *listener)
         close(listener->spare_fd);
     fd = accept4(listener->watch.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0)
-        refuse(listener->server, fd);
+        refuse(listener, fd);
     listener->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     return fd >= 0;
 }
@@ -135,7 +145,7 @@ static void accept_some(struct listener *listener, int count)
         loop = choose_loop(listener, &total);
         if (total >= limit_of(listener) ||
             (!listener->is_operator && !admission_connect(server->admission, peer_of(&name)))) {
-            refuse(server, fd);
+            refuse(listener, fd);
             continue;
         }
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));

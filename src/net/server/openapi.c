@@ -12,7 +12,9 @@
 
 #include "base/text.h"
 #include "codec/descriptors.h"
+#include "codec/message.h"
 #include "net/server/router.h"
+#include "torg/v1/limits.pb-c.h"
 
 /* Field numbers of descriptor.proto that paths continue with. */
 enum { MESSAGE_FIELD = 2 };
@@ -21,6 +23,7 @@ struct printer {
     struct buf *out;
     const struct openapi_source *source;
     struct descriptors descriptors;
+    struct arena *arena;
     const struct symbol **wanted; /* types that need a schema, each once */
     size_t wanted_count;
     size_t asked_count; /* the first so many may be part of a request */
@@ -177,6 +180,64 @@ static const char *scalar_schema(Google__Protobuf__FieldDescriptorProto__Type ty
     }
 }
 
+/* --- limits --- */
+
+enum { FIELD_LIMITS = 50817 }; /* torg/v1/limits.proto: protobuf-c knows no extensions */
+
+/* What [(limits)…] of a field says; its parts may stand apart, and are one message together. */
+static const Torg__V1__FieldLimits *limits_of(const struct printer *printer,
+                                              const Google__Protobuf__FieldDescriptorProto *field)
+{
+    const ProtobufCMessage *options = field->options ? &field->options->base : NULL;
+    struct buf wire = BUF_INIT(printer->out->limit);
+    ProtobufCMessage *limits = NULL;
+    struct err err;
+
+    for (size_t i = 0; options && i < options->n_unknown_fields; i++) {
+        const ProtobufCMessageUnknownField *one = &options->unknown_fields[i];
+        struct bytes bytes = bytes_make(one->data, one->len);
+
+        if (one->tag != FIELD_LIMITS || one->wire_type != PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED)
+            continue;
+        while (bytes.size && bytes.data[0] & 0x80) /* the length, which is that of the rest */
+            bytes = bytes_skip(bytes, 1);
+        buf_put(&wire, bytes_skip(bytes, 1));
+    }
+    if (wire.size)
+        message_decode(buf_bytes(&wire), &torg__v1__field_limits__descriptor, printer->arena,
+                       &limits, &err);
+    buf_release(&wire);
+    return (const Torg__V1__FieldLimits *)limits;
+}
+
+static bool is_number(const Google__Protobuf__FieldDescriptorProto *field)
+{
+    return strstr(scalar_schema(field->type), "\"integer\"") ||
+           strstr(scalar_schema(field->type), "\"number\"");
+}
+
+/* A schema of the type's own, and behind it what is allowed of it. */
+static void put_limited(struct printer *printer,
+                        const Google__Protobuf__FieldDescriptorProto *field)
+{
+    static const char of_type[] = ",\"minimum\":0,\"maximum\":4294967295";
+    const Torg__V1__FieldLimits *limits = limits_of(printer, field);
+    const char *schema = scalar_schema(field->type);
+    const char *cut = limits && limits->maximum ? strstr(schema, of_type) : NULL;
+
+    buf_put(printer->out, bytes_make(schema, cut ? (size_t)(cut - schema) : strlen(schema) - 1));
+    if (limits && is_number(field) && (limits->minimum || limits->maximum))
+        buf_printf(printer->out, ",\"minimum\":%jd,\"maximum\":%jd", (intmax_t)limits->minimum,
+                   (intmax_t)limits->maximum);
+    if (limits && limits->length_max)
+        buf_printf(printer->out, ",\"maxLength\":%u", limits->length_max);
+    if (limits && *limits->pattern) {
+        buf_put_text(printer->out, ",\"pattern\":");
+        text_put_json(printer->out, bytes_of(limits->pattern));
+    }
+    buf_put_byte(printer->out, '}');
+}
+
 /* One value of the field, whether it is a list or not. */
 static void put_value_schema(struct printer *printer,
                              const Google__Protobuf__FieldDescriptorProto *field)
@@ -184,7 +245,7 @@ static void put_value_schema(struct printer *printer,
     const char *schema;
 
     if (!field->type_name || !field->type_name[0]) {
-        buf_put_text(printer->out, scalar_schema(field->type));
+        put_limited(printer, field);
         return;
     }
     schema = special_schema(field->type_name);
@@ -208,8 +269,14 @@ static void put_field_schema(struct printer *printer,
         put_value_schema(printer, type->message->field[1]);
         buf_put_byte(printer->out, '}');
     } else {
+        const Torg__V1__FieldLimits *limits = limits_of(printer, field);
+
         buf_put_text(printer->out, "{\"type\":\"array\",\"items\":");
         put_value_schema(printer, field);
+        if (limits && limits->required)
+            buf_put_text(printer->out, ",\"minItems\":1");
+        if (limits && limits->count_max)
+            buf_printf(printer->out, ",\"maxItems\":%u", limits->count_max);
         buf_put_byte(printer->out, '}');
     }
 }
@@ -253,15 +320,23 @@ static bool is_always_there(const Google__Protobuf__FieldDescriptorProto *field)
            field->type != GOOGLE__PROTOBUF__FIELD_DESCRIPTOR_PROTO__TYPE__TYPE_MESSAGE;
 }
 
-/* What is part of a request, too, may be left out there. */
+static bool is_demanded(const struct printer *printer,
+                        const Google__Protobuf__FieldDescriptorProto *field)
+{
+    const Torg__V1__FieldLimits *limits = limits_of(printer, field);
+
+    return limits && limits->required;
+}
+
+/* What is part of a request, too, may be left out there, unless its limits say otherwise. */
 static void put_required(struct printer *printer, const struct symbol *symbol, bool is_asked)
 {
     const char *before = ",\"required\":[";
 
-    for (size_t i = 0; i < symbol->message->n_field && !is_asked; i++) {
+    for (size_t i = 0; i < symbol->message->n_field; i++) {
         const Google__Protobuf__FieldDescriptorProto *field = symbol->message->field[i];
 
-        if (!is_always_there(field))
+        if (is_asked ? !is_demanded(printer, field) : !is_always_there(field))
             continue;
         buf_put_text(printer->out, before);
         text_put_json(printer->out, bytes_of(field->json_name ? field->json_name : field->name));
@@ -631,7 +706,7 @@ static int put_document(struct printer *printer, struct err *err)
 int openapi_print(const struct openapi_source *source, struct buf *out, struct err *err)
 {
     struct arena *arena = arena_new();
-    struct printer printer = {.out = out, .source = source};
+    struct printer printer = {.out = out, .source = source, .arena = arena};
     int rc = descriptors_load(source->sets, source->set_count, arena, &printer.descriptors, err);
 
     if (!rc) {

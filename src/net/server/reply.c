@@ -160,15 +160,35 @@ void reply_message(struct call *call, const ProtobufCMessage *message)
     pack_body(call);
 }
 
+/* "field: what is wrong with it", of a handler that named no field otherwise, names one. */
+static void name_from_text(struct call *call, const ProtobufCMessageDescriptor *type, int err_code,
+                           const char *text)
+{
+    size_t size = json_field_path_size(text, type);
+    const char *reason = text + size;
+    bool is_fault = err_code == ERR_INVALID || err_code == ERR_RANGE || err_code == ERR_LIMIT ||
+                    err_code == ERR_PRECONDITION;
+
+    if (!size || !is_fault)
+        return;
+    while (*reason == ':' || *reason == ' ')
+        reason++;
+    violations_add(&call->violations, arena_text(call->arena, bytes_make(text, size)), "%s",
+                   reason);
+}
+
 /* Fields at fault by the names that the caller's messages have, in the text too. */
-static const char *name_fields(struct call *call, const char *text)
+static const char *name_fields(struct call *call, int err_code, const char *text)
 {
     const ProtobufCMessageDescriptor *type = call->route ? call->route->input : NULL;
-    const struct violation *first = call->violations.first;
+    const struct violation *first;
     struct violations named = violations_in(call->arena);
     struct buf path = BUF_INIT(NET_HEAD_SIZE_MAX);
     size_t size;
 
+    if (type && !call->violations.first)
+        name_from_text(call, type, err_code, text);
+    first = call->violations.first;
     if (!first || !type)
         return text;
     for (const struct violation *v = first; v; v = v->next) {
@@ -243,7 +263,7 @@ static void build_error(struct call *call, int http_status, int err_code, const 
     if (retry_after_s)
         add(call, (struct header){BYTES_LITERAL("retry-after"),
                                   bytes_of(arena_printf(call->arena, "%u", retry_after_s))});
-    text = name_fields(call, text);
+    text = name_fields(call, err_code, text);
     if (format_is_framed(call->format)) {
         framed_error(call, text, retry_after_s);
         return;
@@ -346,7 +366,7 @@ void reply_stream_end(struct call *call)
 {
     struct reply *reply = &call->reply;
     struct header trailers[ARRAY_COUNT(reply->trailers)];
-    const char *text = call->result ? name_fields(call, call->err.text) : "";
+    const char *text = call->result ? name_fields(call, call->result, call->err.text) : "";
 
     object_check(call, CALL_MAGIC);
     reply->status = status_of_err(call->result);
@@ -374,6 +394,7 @@ void call_send(struct call *call)
     call_make_id(call);
     cors_put(call);
     add(call, (struct header){BYTES_LITERAL("date"), loop_date(call->loop)});
+    call->reply.steady_count = call->reply.header_count;
     add(call, (struct header){BYTES_LITERAL("x-request-id"), bytes_of(call->request_id)});
     admit_headers(call);
     call_end_waiting(call);

@@ -149,31 +149,57 @@ static void forget(struct call *call, struct arena_mark mark, size_t header_coun
     log_set_request(NULL);
 }
 
-static void run_unary(struct call *call)
+static void build_error(struct call *call, int http_status, int rc, struct err *err)
+{
+    rc = name_deadline(call, rc, err);
+    tell_failure(call, rc, err);
+    reply_error(call, http_status, rc, err->text);
+}
+
+/* False: the answer comes later, and the call is somebody else's. */
+static bool run_unary(struct call *call)
 {
     struct err err = {.code = 0, .text = ""};
-    int64_t begun_us = call->rate.limit ? clock_thread_us() : 0;
     size_t header_count = call->reply.header_count;
     struct arena_mark mark = arena_mark(call->arena);
     int http_status = 0;
     int rc;
 
     log_set_request(call->request_id);
+    call->thread_us = call->rate.limit ? clock_thread_us() : 0;
     rc = call->rest ? resource_run(call, &http_status, &err) : run_method(call, &http_status, &err);
+    if (rc == RPC_LATER) {
+        log_set_request(NULL);
+        return false;
+    }
     if (rc && call->come_back_us) {
         forget(call, mark, header_count);
-        return;
+        return true;
     }
     call->come_back_us = 0;
-    if (rc) {
-        rc = name_deadline(call, rc, &err);
-        tell_failure(call, rc, &err);
-        reply_error(call, http_status, rc, err.text);
-    }
+    if (rc)
+        build_error(call, http_status, rc, &err);
     unsent_built(call);
     if (call->rate.limit)
-        call->cpu_us = clock_thread_us() - begun_us;
+        call->cpu_us = clock_thread_us() - call->thread_us;
     log_set_request(NULL);
+    return true;
+}
+
+void call_answer(struct call *call, int rc, struct err *err)
+{
+    object_check(call, CALL_MAGIC);
+    assert(call->running && !call->channel && !call->come_back_us);
+    log_set_request(call->request_id);
+    if (rc)
+        build_error(call, 0, rc, err);
+    else if (call->rest)
+        reply_content(call, 200, NULL);
+    else
+        reply_message(call, message_new(call->route->output, call->arena));
+    unsent_built(call);
+    log_set_request(NULL);
+    reactor_post(&call->loop->reactor, &call->task);
 }
 
 static void run_job(struct job *job)
@@ -183,8 +209,8 @@ static void run_job(struct job *job)
     object_check(call, CALL_MAGIC);
     if (atomic_load(&call->cancelled))
         reply_error(call, 0, ERR_CANCELLED, "the client left before the call began");
-    else
-        run_unary(call);
+    else if (!run_unary(call))
+        return;
     reactor_post(&call->loop->reactor, &call->task);
 }
 
@@ -312,7 +338,8 @@ static struct workers *workers_of(const struct call *call)
     const struct server *server = call->loop->server;
     unsigned flags = call->route->service->remote ? 0 : call->route->method->flags;
 
-    return flags & RPC_BRIEF     ? server->brief_workers
+    return call->left_brief      ? server->workers
+           : flags & RPC_BRIEF   ? server->brief_workers
            : flags & RPC_COMPUTE ? server->compute_workers
                                  : server->workers;
 }
@@ -361,7 +388,7 @@ void call_run(struct call *call)
     if (call->route->method->flags & RPC_INLINE) {
         const char *before = reactor_busy(&loop->reactor, call->route->method->name);
 
-        run_unary(call);
+        (void)run_unary(call); /* it is not `running`: nothing is deferred */
         reactor_busy(&loop->reactor, before);
         admit_charge(call);
         call_send(call);

@@ -472,6 +472,7 @@ static void drain_loop(struct errand *task)
             connection_drain(connection);
         connection = next;
     }
+    atomic_store(&loop->has_drained, true);
 }
 
 static void cancel_loop(struct errand *task)
@@ -488,23 +489,25 @@ static void cancel_loop(struct errand *task)
     }
 }
 
-static bool is_quiet(struct server *server)
+/* Nothing is under way; once it drains, only after every loop has seen that: the first may still
+ * have clients in the listening socket, which it lets in. */
+static bool is_quiet(struct server *server, bool drains)
 {
     for (unsigned i = 0; i < server->loop_count; i++) {
         struct loop *loop = &server->loops[i];
 
         if (atomic_load(&loop->connection_count) != atomic_load(&loop->operator_count) ||
-            atomic_load(&loop->running_count))
+            atomic_load(&loop->running_count) || (drains && !atomic_load(&loop->has_drained)))
             return false;
     }
     return true;
 }
 
-static void wait_quiet(struct server *server, int64_t timeout_ms)
+static void wait_quiet(struct server *server, bool drains, int64_t timeout_ms)
 {
     int64_t until_us = clock_mono_us(server->clock) + timeout_ms * MS_US;
 
-    while (!is_quiet(server) && clock_mono_us(server->clock) < until_us)
+    while (!is_quiet(server, drains) && clock_mono_us(server->clock) < until_us)
         clock_sleep(server->clock, DRAIN_POLL_MS * MS_US);
 }
 
@@ -515,7 +518,7 @@ static void leave(struct server *server)
         server->loops[i].leave_task.run = leave_loop;
         reactor_post(&server->loops[i].reactor, &server->loops[i].leave_task);
     }
-    wait_quiet(server, LEAVE_MS);
+    wait_quiet(server, false, LEAVE_MS);
 }
 
 void server_drain(struct server *server, int64_t timeout_ms)
@@ -530,12 +533,12 @@ void server_drain(struct server *server, int64_t timeout_ms)
         server->loops[i].drain_task.run = drain_loop;
         reactor_post(&server->loops[i].reactor, &server->loops[i].drain_task);
     }
-    wait_quiet(server, timeout_ms);
+    wait_quiet(server, true, timeout_ms);
     for (unsigned i = 0; i < server->loop_count; i++) {
         server->loops[i].cancel_task.run = cancel_loop;
         reactor_post(&server->loops[i].reactor, &server->loops[i].cancel_task);
     }
-    wait_quiet(server, CANCEL_WAIT_MS);
+    wait_quiet(server, true, CANCEL_WAIT_MS);
 }
 
 static void release_loop(struct loop *loop)

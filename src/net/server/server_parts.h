@@ -65,8 +65,12 @@ struct loop {
     _Atomic uint64_t vote;
     bool leaving;
     bool draining;
+    atomic_bool has_drained; /* every connection that it had then knows it */
 };
 
+enum { LOOP_ID_SIZE = 17 }; /* sixteen hex digits and the end */
+void loop_make_id(struct loop *loop,
+                  char id[LOOP_ID_SIZE]);  /* of a request, on the loop's thread */
 struct bytes loop_date(struct loop *loop); /* now, for the header `date`; changes in place */
 
 struct listener {

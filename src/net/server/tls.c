@@ -8,21 +8,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/object.h"
 
 enum { TLS_CONTEXT_MAGIC = OBJECT_MAGIC('t', 'l', 's', 'c') };
 
 enum { FILE_CERTIFICATE, FILE_KEY, FILE_CLIENT_CA, FILE_COUNT };
-
-/* What tells one content of a file from another. */
-struct stamp {
-    struct timespec changed;
-    off_t size;
-    ino_t inode;
-};
 
 struct tls_context {
     uint32_t magic;
@@ -31,8 +24,8 @@ struct tls_context {
 
     char *files[FILE_COUNT]; /* owned; NULL: not used */
     bool client_required;
-    struct stamp stamps[FILE_COUNT]; /* when ctx was read; whoever refreshes is one thread */
-    struct stamp failed[FILE_COUNT]; /* of the failure that was told last */
+    struct file_stamp stamps[FILE_COUNT]; /* when ctx was read; whoever refreshes is one thread */
+    struct file_stamp failed[FILE_COUNT]; /* of the failure that was told last */
 };
 
 static const unsigned char session_context[] = "torg";
@@ -127,23 +120,19 @@ static int make_ctx(const struct tls_context *context, SSL_CTX **made, struct er
     return rc;
 }
 
-static void look_at_files(const struct tls_context *context, struct stamp stamps[FILE_COUNT])
+static void look_at_files(const struct tls_context *context, struct file_stamp stamps[FILE_COUNT])
 {
     memset(stamps, 0, FILE_COUNT * sizeof(stamps[0]));
-    for (int i = 0; i < FILE_COUNT; i++) {
-        struct stat file;
-
-        if (context->files[i] && !stat(context->files[i], &file))
-            stamps[i] = (struct stamp){file.st_mtim, file.st_size, file.st_ino};
-    }
+    for (int i = 0; i < FILE_COUNT; i++)
+        if (context->files[i])
+            stamps[i] = file_stamp(context->files[i]);
 }
 
-static bool stamps_equal(const struct stamp a[FILE_COUNT], const struct stamp b[FILE_COUNT])
+static bool stamps_equal(const struct file_stamp a[FILE_COUNT],
+                         const struct file_stamp b[FILE_COUNT])
 {
     for (int i = 0; i < FILE_COUNT; i++)
-        if (a[i].changed.tv_sec != b[i].changed.tv_sec ||
-            a[i].changed.tv_nsec != b[i].changed.tv_nsec || a[i].size != b[i].size ||
-            a[i].inode != b[i].inode)
+        if (!file_stamps_equal(&a[i], &b[i]))
             return false;
     return true;
 }
@@ -172,7 +161,7 @@ int tls_context_new(const char *certificate, const char *key, const char *client
 
 int tls_context_refresh(struct tls_context *context, bool *is_news, struct err *err)
 {
-    struct stamp stamps[FILE_COUNT];
+    struct file_stamp stamps[FILE_COUNT];
     SSL_CTX *fresh;
     SSL_CTX *old;
     int rc;

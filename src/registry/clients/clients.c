@@ -74,31 +74,6 @@ const struct epoch_view *client_epoch(const struct client_view *client, int64_t 
     return NULL;
 }
 
-struct field epoch_field_of_index(const struct epoch_field *field)
-{
-    static const enum field_type types[] = {
-        [TORG__V1__SCHEMA_FIELD__TYPE__TEXT] = FIELD_TEXT,
-        [TORG__V1__SCHEMA_FIELD__TYPE__KEYWORD] = FIELD_KEYWORD,
-        [TORG__V1__SCHEMA_FIELD__TYPE__INTEGER] = FIELD_INTEGER,
-        [TORG__V1__SCHEMA_FIELD__TYPE__DECIMAL] = FIELD_DECIMAL,
-        [TORG__V1__SCHEMA_FIELD__TYPE__DATE] = FIELD_DATE,
-        [TORG__V1__SCHEMA_FIELD__TYPE__BOOLEAN] = FIELD_BOOLEAN,
-        [TORG__V1__SCHEMA_FIELD__TYPE__CATEGORY] = FIELD_CATEGORY,
-        [TORG__V1__SCHEMA_FIELD__TYPE__POINT] = FIELD_GEO,
-        [TORG__V1__SCHEMA_FIELD__TYPE__STORED] = FIELD_STORED,
-        [TORG__V1__SCHEMA_FIELD__TYPE__KEYWORDS] = FIELD_KEYWORD,
-    };
-
-    assert((unsigned)field->type < ARRAY_COUNT(types) && types[field->type]);
-    return (struct field){.type = types[field->type],
-                          .multiple = field->type == TORG__V1__SCHEMA_FIELD__TYPE__KEYWORDS,
-                          .filterable = field->filter,
-                          .scale = field->scale,
-                          .weight = field->weight,
-                          .value_count_max = field->value_count_max,
-                          .name = field->name};
-}
-
 /* --- what is known --- */
 
 struct clients *clients_new(struct store *store, const struct clock *clock)

@@ -36,6 +36,7 @@ struct epoch_field {
     uint8_t scale;
     bool filter;
     uint32_t value_count_max;
+    bool side; /* changed by PutFields alone: receiving/side.h */
 };
 
 struct epoch_view {
@@ -66,8 +67,6 @@ const struct epoch_field *epoch_find_field(const struct epoch_view *epoch, struc
 /* Gives the epoch these fields, in order of numbers, and its table of names; both are borrowed. */
 void epoch_set_fields(struct epoch_view *epoch, const struct epoch_field *fields, uint32_t count,
                       struct arena *arena);
-/* As the index wants it (index/schema.h); its name is borrowed. */
-struct field epoch_field_of_index(const struct epoch_field *field);
 
 struct clients;
 

@@ -140,7 +140,8 @@ static int take_field(struct fields_loading *loading, const struct store_value *
         .weight = field->options ? field->options->weight : 0,
         .scale = field->options ? (uint8_t)field->options->scale : 0,
         .filter = field->options && field->options->filter,
-        .value_count_max = field->options ? field->options->value_count_max : 0};
+        .value_count_max = field->options ? field->options->value_count_max : 0,
+        .side = field->options && field->options->side};
     return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "registry/bounds.h"
 #include "registry/clients/convert_as.h"
 #include "registry/receiving/document.h"
+#include "registry/receiving/side.h"
 #include "topic/bounds.h"
 
 /* What the receiver has accepted fits the index and the record on its way there. A value may be
@@ -175,6 +176,13 @@ static int convert_field(const Torg__V1__RawField *field, const struct epoch_vie
     return put_value(field, known, arena, value, err);
 }
 
+static bool is_side(const struct epoch_view *epoch, const char *name)
+{
+    const struct epoch_field *field = epoch_find_field(epoch, bytes_of(name));
+
+    return field && field->side;
+}
+
 /* What the index keeps beside its columns; its record has some bytes more for each field. */
 static size_t stored_size(const Torg__V1__RawDocument *document)
 {
@@ -214,9 +222,59 @@ int convert_document(const Torg__V1__RawDocument *document, const struct epoch_v
     converted->values = arena_array(arena, document->n_fields + 1, sizeof(converted->values[0]));
     converted->n_values = 0;
     for (size_t i = 0; i < document->n_fields && !rc; i++)
-        rc = convert_field(document->fields[i], epoch, arena,
-                           &converted->values[converted->n_values++], err);
+        if (!is_side(epoch, document->fields[i]->name))
+            rc = convert_field(document->fields[i], epoch, arena,
+                               &converted->values[converted->n_values++], err);
     return rc;
+}
+
+/* --- side fields --- */
+
+int convert_side(struct bytes side, const struct epoch_view *epoch, struct arena *arena,
+                 Torg__V1__IndexDocument *converted, struct err *err)
+{
+    Torg__V1__SideFields *fields;
+    Torg__V1__IndexValue **values;
+    int rc;
+
+    if (!side.size)
+        return 0;
+    rc = side_decode(side, arena, &fields, err);
+    if (rc)
+        return rc;
+    values = arena_array(arena, converted->n_values + fields->n_fields + 1, sizeof(values[0]));
+    if (converted->n_values)
+        memcpy(values, converted->values, converted->n_values * sizeof(values[0]));
+    converted->values = values;
+    for (size_t i = 0; i < fields->n_fields; i++) {
+        const Torg__V1__RawField *field = fields->fields[i]->field;
+
+        if (is_side(epoch, field->name) && document_has_value(field) &&
+            convert_field(field, epoch, arena, &values[converted->n_values], NULL) == 0)
+            converted->n_values++;
+    }
+    return 0;
+}
+
+void convert_change(const Torg__V1__FieldChange *change, const struct epoch_view *epoch,
+                    struct arena *arena, Torg__V1__IndexFields__Document *converted)
+{
+    converted->pk = change->pk;
+    converted->values = arena_array(arena, change->n_fields + 1, sizeof(converted->values[0]));
+    for (size_t i = 0; i < change->n_fields; i++) {
+        const Torg__V1__RawField *field = change->fields[i];
+        Torg__V1__IndexValue **value = &converted->values[converted->n_values];
+
+        if (!is_side(epoch, field->name))
+            continue;
+        if (!document_has_value(field) || convert_field(field, epoch, arena, value, NULL)) {
+            *value = arena_alloc(arena, sizeof(**value));
+            torg__v1__index_value__init(*value);
+            (*value)->number = epoch_find_field(epoch, bytes_of(field->name))->number;
+            (*value)->is_none = true;
+        }
+        converted->n_values++;
+    }
 }
 
 /* --- schemas --- */

@@ -22,6 +22,15 @@
 int convert_document(const Torg__V1__RawDocument *document, const struct epoch_view *epoch,
                      struct arena *arena, Torg__V1__IndexDocument *converted, struct err *err);
 
+/* Adds the values of side fields (the bytes of a row) to a converted document. What the epoch does
+ * not have as a side field, or as another type, is left out: a document fits without it. */
+int convert_side(struct bytes side, const struct epoch_view *epoch, struct arena *arena,
+                 Torg__V1__IndexDocument *converted, struct err *err);
+/* The values of a change of side fields, those that the epoch has; fields that were taken away too.
+ */
+void convert_change(const Torg__V1__FieldChange *change, const struct epoch_view *epoch,
+                    struct arena *arena, Torg__V1__IndexFields__Document *converted);
+
 /* The fields of the epoch, as a message to the index has them; borrows their names. */
 Torg__V1__IndexSchema *convert_schema(const struct epoch_view *epoch, struct arena *arena);
 

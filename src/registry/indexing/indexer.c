@@ -200,6 +200,23 @@ static int commit_failed(struct store_tx *tx, struct indexer *indexer, struct er
     return rc;
 }
 
+/* With the lanes' moves the store learns how far the topics go: whoever owns the shard next sees
+ * that a record is missing which was sent before. One that was cut is seen to first. */
+static int commit_ends(struct store_tx *tx, struct indexer *indexer, struct err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < EPOCHS_MAX && !rc; i++) {
+        const struct told_epoch *told = &indexer->told[i];
+        const struct backfill_place at = {indexer->client->id, told->epoch, indexer->shard};
+
+        if (told->epoch && !told->is_cut && told->end > told->noted_end &&
+            client_epoch(indexer->client, told->epoch))
+            rc = backfill_note_topic(tx, &at, told->end, err);
+    }
+    return rc;
+}
+
 static int commit_pending(struct store_tx *tx, struct indexer *indexer, int64_t now_us,
                           struct err *err)
 {
@@ -210,6 +227,8 @@ static int commit_pending(struct store_tx *tx, struct indexer *indexer, int64_t 
         rc = move_lane(tx, indexer, (enum lane)lane, err);
     if (!rc)
         rc = commit_failed(tx, indexer, err);
+    if (!rc && pending->element_count)
+        rc = commit_ends(tx, indexer, err);
     for (size_t i = 0; i < EPOCHS_MAX && !rc; i++)
         if (pending->late[i].count)
             rc = backfill_add_late(tx, indexer->client->id, pending->late[i].epoch, indexer->shard,
@@ -254,6 +273,9 @@ static int run_commit(struct commit *commit, struct err *err)
     if (rc)
         return rc;
     memcpy(indexer->committed, indexer->position, sizeof(indexer->committed));
+    for (size_t i = 0; i < EPOCHS_MAX && indexer->pending.element_count; i++)
+        if (!indexer->told[i].is_cut)
+            indexer->told[i].noted_end = indexer->told[i].end;
     pending_clear(&indexer->pending);
     return 0;
 }
@@ -318,6 +340,7 @@ static int claim(struct indexer *indexer, struct err *err)
                           &indexer->numbers, err);
     if (rc)
         return rc;
+    indexer->is_idle = false;
     memcpy(indexer->position, indexer->committed, sizeof(indexer->position));
     indexer->is_claimed = true;
     return 0;
@@ -376,6 +399,7 @@ static bool has_news(const struct indexer *indexer)
     for (uint32_t i = 0; i < client->epoch_count; i++)
         for (size_t k = 0; k < EPOCHS_MAX; k++)
             known_count += indexer->told[k].epoch == client->epochs[i].epoch &&
+                           indexer->told[k].is_told &&
                            indexer->told[k].field_count == client->epochs[i].field_count;
     return !indexer->is_announced || known_count < client->epoch_count;
 }
@@ -417,6 +441,7 @@ static int run_batch(struct batch *batch, struct err *err)
         rc = batch_send(batch, err);
     if (rc)
         return rc;
+    indexer->is_idle = batch->count == 0;
     remember(batch);
     if (batch->count) {
         indexer_metrics_count(batch, begun_us);
@@ -431,8 +456,9 @@ static void tell_round(const struct batch *batch, struct indexer_round *round)
                                     .more = batch->more,
                                     .is_settled = !batch->indexer->pending.element_count};
     for (size_t i = 0; i < batch->count; i++)
-        round->sent_count +=
-            batch->items[i].state == ITEM_PUT || batch->items[i].state == ITEM_REMOVE;
+        round->sent_count += batch->items[i].state == ITEM_PUT ||
+                             batch->items[i].state == ITEM_REMOVE ||
+                             batch->items[i].state == ITEM_FIELDS;
 }
 
 int indexer_round(struct indexer *indexer, struct indexer_round *round, struct err *err)
@@ -443,8 +469,12 @@ int indexer_round(struct indexer *indexer, struct indexer_round *round, struct e
 
     object_check(indexer, INDEXER_MAGIC);
     *round = (struct indexer_round){0};
-    if (!indexer->is_claimed)
+    if (!indexer->is_claimed) {
         rc = claim(indexer, err);
+        indexer->tend_us = 0;
+        if (!rc)
+            rc = indexer_tend(indexer, err); /* before anything is sent that hides what is lost */
+    }
     if (!rc)
         rc = run_batch(&batch, err);
     if (!rc)

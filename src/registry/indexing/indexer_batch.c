@@ -156,8 +156,32 @@ static int read_lanes(struct store_tx *tx, struct batch *batch, struct err *err)
     return rc;
 }
 
-/* The rest is read by the next round. */
-static void cut(struct batch *batch, size_t count)
+/* Whether any lane has something: one question in the place of four, for a shard where nothing
+ * waited the time before. */
+static int look_into_lanes(struct store_tx *tx, const struct indexer *indexer, int64_t now_us,
+                           int64_t *are_any, struct err *err)
+{
+    *are_any = 0;
+    return store_find_integer(
+        tx,
+        "SELECT 1 FROM registry_client WHERE id = $1 AND ("
+        "EXISTS (SELECT 1 FROM registry_queue WHERE client_id = $1 AND lane = $2 AND shard = $3 "
+        "AND idx > $4) OR "
+        "EXISTS (SELECT 1 FROM registry_queue WHERE client_id = $1 AND lane = $5 AND shard = $3 "
+        "AND idx > $6) OR "
+        "EXISTS (SELECT 1 FROM registry_queue WHERE client_id = $1 AND lane = $7 AND shard = $3 "
+        "AND idx > $8) OR "
+        "EXISTS (SELECT 1 FROM registry_failed WHERE client_id = $1 AND shard = $3 "
+        "AND next_us > 0 AND next_us <= $9))",
+        STORE_WITH(STORE_V_INT(indexer->client->id), STORE_V_INT(LANE_EMERGENCY),
+                   STORE_V_INT(indexer->shard), STORE_V_INT(indexer->position[LANE_EMERGENCY]),
+                   STORE_V_INT(LANE_MAIN), STORE_V_INT(indexer->position[LANE_MAIN]),
+                   STORE_V_INT(LANE_BACKFILL), STORE_V_INT(indexer->position[LANE_BACKFILL]),
+                   STORE_V_INT(now_us)),
+        are_any, err);
+}
+
+void batch_cut(struct batch *batch, size_t count)
 {
     assert(count > 0 && count <= batch->count);
     batch->count = count;
@@ -182,7 +206,7 @@ static int join_rows(struct store_tx *tx, struct batch *batch, struct err *err)
         at += count;
     }
     if (at < batch->count)
-        cut(batch, at);
+        batch_cut(batch, at);
     return rc;
 }
 
@@ -222,21 +246,34 @@ static int gather(struct store_tx *tx, void *arg, struct err *err)
 {
     struct batch *batch = arg;
     struct indexer *indexer = batch->indexer;
+    int64_t are_any = 1;
+    uint32_t ask_count = 0;
     int rc;
 
     batch->count = 0;
     batch->more = false;
     rc = client_confirm(tx, indexer->client, err);
-    if (!rc)
+    if (!rc && indexer->is_idle)
+        rc = look_into_lanes(tx, indexer, batch->now_us, &are_any, err);
+    if (!rc && !are_any)
+        rc = mark_main(tx, batch, 0, 1, err);
+    else if (!rc)
         rc = read_lanes(tx, batch, err);
     if (rc || batch->count == 0)
         return rc;
     rc = join_rows(tx, batch, err);
-    for (size_t i = 0; i < batch->count; i++)
-        batch->asks[i] = (struct number_ask){.key = batch->items[i].element.pk};
     if (!rc)
-        rc = numbers_find(tx, indexer->client->id, indexer->shard, batch->asks,
-                          (uint32_t)batch->count, err);
+        rc = batch_join_fields(tx, batch, err);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct item *item = &batch->items[i];
+
+        if (item->element.fields_size) /* it has its own */
+            continue;
+        item->ask = &batch->asks[ask_count++];
+        *item->ask = (struct number_ask){.key = item->element.pk};
+    }
+    if (!rc && ask_count)
+        rc = numbers_find(tx, indexer->client->id, indexer->shard, batch->asks, ask_count, err);
     if (!rc)
         rc = look_for_failed(tx, batch, err);
     return rc;
@@ -293,10 +330,11 @@ static bool is_current(const struct item *item)
 static void convert_for(struct batch *batch, struct item *item, uint32_t place,
                         const Torg__V1__RawDocument *document, struct err *err)
 {
+    const struct epoch_view *epoch = &batch->indexer->client->epochs[place];
     Torg__V1__IndexDocument *converted = MESSAGE_NEW(index_document, batch->arena);
 
-    if (convert_document(document, &batch->indexer->client->epochs[place], batch->arena, converted,
-                         err))
+    if (convert_document(document, epoch, batch->arena, converted, err) ||
+        convert_side(item->row->side, epoch, batch->arena, converted, err))
         return;
     converted->modify_us = item->row->order.modify_us;
     item->documents[place] = converted;
@@ -401,6 +439,10 @@ static bool has_ended(const struct batch *batch, const struct row *row)
 
 static int decide(struct batch *batch, struct item *item, struct err *err)
 {
+    if (item->element.fields_size) {
+        item->state = ITEM_FIELDS;
+        return 0;
+    }
     if (!is_to_be_sent(batch, item)) {
         item->state = ITEM_SUPERSEDED;
         log_debug("an element of the queue is superseded", LOG_TEXT("lane", lane_name(item->lane)),
@@ -423,7 +465,7 @@ int batch_convert(struct batch *batch, struct err *err)
         struct item *item = &batch->items[i];
 
         if (i && arena_size(batch->arena) > INDEXER_BATCH_MEMORY) {
-            cut(batch, i);
+            batch_cut(batch, i);
             break;
         }
         rc = decide(batch, item, err);

@@ -76,6 +76,7 @@ void indexer_metrics_count(const struct batch *batch, int64_t begun_us)
             counter_add(metrics->sent[item->lane], 1);
             break;
         case ITEM_REMOVE:
+        case ITEM_FIELDS:
             counter_add(metrics->sent[item->lane], 1);
             break;
         case ITEM_SUPERSEDED:
@@ -87,7 +88,7 @@ void indexer_metrics_count(const struct batch *batch, int64_t begun_us)
         case ITEM_GONE:
             break;
         }
-        if (item->element.put_us && item->state <= ITEM_GONE)
+        if (item->element.put_us && (item->state <= ITEM_GONE || item->state == ITEM_FIELDS))
             histogram_add(metrics->latency[item->lane], now_us - item->element.put_us);
     }
 }

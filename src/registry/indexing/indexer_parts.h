@@ -2,8 +2,8 @@
 /*
  * indexer_parts.h - the inside of an indexer, shared by its files.
  *
- * indexer.c runs rounds and commits, indexer_batch.c reads and converts, indexer_send.c sends,
- * indexer_metrics.c counts.
+ * indexer.c runs rounds and commits, indexer_batch.c reads and converts, indexer_fields.c does so
+ * with side fields, indexer_send.c sends, indexer_metrics.c counts.
  */
 #ifndef TORG_REGISTRY_INDEXING_INDEXER_PARTS_H
 #define TORG_REGISTRY_INDEXING_INDEXER_PARTS_H
@@ -54,10 +54,14 @@ struct indexer_metrics {
     struct gauge *parked_count;
 };
 
-/* What an epoch's topic has been told by this owner. */
+/* What an epoch's topic has been told by this owner, and how far it goes. */
 struct told_epoch {
     int64_t epoch; /* 0: unused */
+    bool is_told;  /* its schema, with so many fields */
     uint32_t field_count;
+    int64_t end;       /* behind the last record that was acknowledged, to any owner */
+    int64_t noted_end; /* as the store has it */
+    bool is_cut;       /* a record came to stand before that end: those before are lost */
 };
 
 enum { INDEXER_MAGIC = OBJECT_MAGIC('i', 'n', 'd', 'x') };
@@ -74,6 +78,7 @@ struct indexer {
     char fence[64];
     bool is_claimed;   /* the fence knows the ticket, positions and numbers are loaded */
     bool is_announced; /* each topic has had a progress of this owner */
+    bool is_idle;      /* the round before has found nothing */
     struct numbers *numbers;
     int64_t committed[LANE_COUNT]; /* the offsets in the store */
     int64_t position[LANE_COUNT];  /* up to where all is sent */
@@ -92,6 +97,7 @@ enum item_state {
     ITEM_REMOVE,     /* deleted, and its number is known */
     ITEM_GONE,       /* deleted, and never had a number: nothing to tell */
     ITEM_SUPERSEDED, /* what the registry has is newer, and sent by another element */
+    ITEM_FIELDS,     /* changes of side fields: sent as their rows have them */
     ITEM_FAILED,
 };
 
@@ -107,6 +113,8 @@ struct item {
     const struct failed_element *failed;            /* what the lane failed has of the key */
     Torg__V1__IndexDocument *documents[EPOCHS_MAX]; /* by place in the view; NULL: not there ... */
     bool is_unfit[EPOCHS_MAX]; /* ... since it does not fit: what the epoch has of it is older */
+    Torg__V1__PutFieldsRequest *fields; /* of ITEM_FIELDS, with ... */
+    struct number_ask *field_asks;      /* ... the number of each */
 };
 
 struct batch {
@@ -148,8 +156,23 @@ int batch_convert(struct batch *batch, struct err *err);
 int64_t batch_position(const struct batch *batch, enum lane lane);
 void item_fail(struct batch *batch, struct item *item, const char *reason);
 
+/* The rest is read by the next round. */
+void batch_cut(struct batch *batch, size_t count);
+
+/* --- indexer_fields.c --- */
+
+/* Inside the transaction that reads the batch: what elements of side fields say, and the numbers of
+ * their documents. */
+int batch_join_fields(struct store_tx *tx, struct batch *batch, struct err *err);
+/* The message of one to the epoch at that place of the view, in the arena; NULL: it has nothing for
+ * it. */
+Torg__V1__IndexFields *item_fields(const struct batch *batch, const struct item *item,
+                                   uint32_t place);
+
 /* --- indexer_send.c --- */
 
+/* The place of what is known of an epoch's topic; empty if nothing is. */
+struct told_epoch *indexer_told(struct indexer *indexer, int64_t epoch);
 /* Sends it to every epoch's topic, and returns when all is acknowledged. */
 int batch_send(struct batch *batch, struct err *err);
 /* One mark of a pour to the epoch at that place of the view; BEGIN is followed by the schema. */

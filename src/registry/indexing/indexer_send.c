@@ -25,19 +25,38 @@ struct sending {
     uint32_t place; /* of the epoch */
     char topic[INDEX_TOPIC_SIZE];
     struct topic_record *records;
-    uint64_t *offsets; /* of those that were sent last; NULL: nobody asks */
+    uint64_t *offsets; /* of those that were sent last */
     size_t count;
     size_t size;
     struct buf wire;
 };
 
+/* A topic only grows. Where a record comes to stand before another that was acknowledged, that one
+ * is gone: a disk has lost the tail, or somebody has cut the topic or made it anew. */
+static void note_offsets(struct told_epoch *told, const uint64_t *offsets, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        told->is_cut = told->is_cut || (int64_t)offsets[i] < told->end;
+        if (told->end <= (int64_t)offsets[i])
+            told->end = (int64_t)offsets[i] + 1;
+    }
+}
+
 static int flush(struct sending *sending, struct err *err)
 {
+    struct indexer *indexer = sending->batch->indexer;
+    struct told_epoch *told = indexer_told(indexer, indexer->client->epochs[sending->place].epoch);
     int rc = 0;
 
     if (sending->count)
-        rc = topic_produce(sending->batch->indexer->base->topics, sending->topic, sending->records,
-                           sending->count, sending->offsets, err);
+        rc = topic_produce(indexer->base->topics, sending->topic, sending->records, sending->count,
+                           sending->offsets, err);
+    if (!rc)
+        note_offsets(told, sending->offsets, sending->count);
+    if (rc == ERR_NOT_FOUND) /* somebody has removed it: the next round makes it */
+        told->is_told = false;
+    if (told->is_cut)
+        indexer->tend_us = 0;
     sending->count = 0;
     sending->size = 0;
     return rc;
@@ -73,10 +92,11 @@ static Torg__V1__IndexMessage message_of(const struct batch *batch,
 
 /* --- records --- */
 
-static struct told_epoch *told_of(struct indexer *indexer, int64_t epoch)
+struct told_epoch *indexer_told(struct indexer *indexer, int64_t epoch)
 {
     struct told_epoch *unused = NULL;
 
+    object_check(indexer, INDEXER_MAGIC);
     for (size_t i = 0; i < EPOCHS_MAX; i++) {
         if (indexer->told[i].epoch == epoch)
             return &indexer->told[i];
@@ -84,6 +104,7 @@ static struct told_epoch *told_of(struct indexer *indexer, int64_t epoch)
             unused = &indexer->told[i];
     }
     assert(unused); /* there are no more epochs than places */
+    *unused = (struct told_epoch){.epoch = epoch};
     return unused;
 }
 
@@ -92,13 +113,13 @@ static int put_schema(struct sending *sending, bool is_due, struct err *err)
 {
     struct indexer *indexer = sending->batch->indexer;
     const struct epoch_view *epoch = &indexer->client->epochs[sending->place];
-    const struct told_epoch *told = told_of(indexer, epoch->epoch);
+    const struct told_epoch *told = indexer_told(indexer, epoch->epoch);
     const struct number_version version = numbers_version(indexer->numbers);
     uint32_t place[] = {version.kind, version.scheme, version.rebuild, version.generation};
     Torg__V1__IndexMessage message =
         message_of(sending->batch, TORG__V1__INDEX_MESSAGE__KIND_SCHEMA);
 
-    if (!is_due && told->epoch == epoch->epoch && told->field_count == epoch->field_count)
+    if (!is_due && told->is_told && told->field_count == epoch->field_count)
         return 0;
     message.schema = convert_schema(epoch, sending->batch->arena);
     message.schema->n_place = sizeof(place) / sizeof(place[0]);
@@ -140,6 +161,19 @@ static void put_removal(struct sending *sending, const struct item *item)
     message.remove = &removal;
     fits = encode(sending, &message, item->element.pk);
     assert(fits); /* a key and some numbers */
+}
+
+static void put_fields(struct sending *sending, struct item *item)
+{
+    Torg__V1__IndexMessage message =
+        message_of(sending->batch, TORG__V1__INDEX_MESSAGE__KIND_FIELDS);
+    bool fits;
+
+    message.fields = item_fields(sending->batch, item, sending->place);
+    if (!message.fields)
+        return;
+    fits = encode(sending, &message, bytes_of(""));
+    assert(fits); /* an element is much smaller than a record */
 }
 
 static void put_progress(struct sending *sending)
@@ -190,11 +224,11 @@ static int send_epoch(struct sending *sending, struct err *err)
     struct batch *batch = sending->batch;
     struct indexer *indexer = batch->indexer;
     const struct epoch_view *epoch = &indexer->client->epochs[sending->place];
-    struct told_epoch *told = told_of(indexer, epoch->epoch);
+    struct told_epoch *told = indexer_told(indexer, epoch->epoch);
     int rc = 0;
 
     index_topic_name(indexer->client->name, epoch->epoch, sending->topic);
-    if (told->epoch != epoch->epoch)
+    if (!told->is_told)
         rc = make_topic(sending, err);
     if (!rc)
         rc = put_schema(sending, false, err);
@@ -207,6 +241,8 @@ static int send_epoch(struct sending *sending, struct err *err)
             put_document(sending, item);
         else if (item->state == ITEM_REMOVE)
             put_removal(sending, item);
+        else if (item->state == ITEM_FIELDS)
+            put_fields(sending, item);
         if (sending->size >= INDEXER_SEND_SIZE)
             rc = flush(sending, err);
     }
@@ -214,8 +250,10 @@ static int send_epoch(struct sending *sending, struct err *err)
         put_progress(sending);
         rc = flush(sending, err);
     }
-    if (!rc)
-        *told = (struct told_epoch){epoch->epoch, epoch->field_count};
+    if (!rc) {
+        told->is_told = true;
+        told->field_count = epoch->field_count;
+    }
     return rc;
 }
 
@@ -266,6 +304,7 @@ int batch_send(struct batch *batch, struct err *err)
     if (rc)
         return rc;
     sending.records = arena_array(batch->arena, batch->count + 2, sizeof(*sending.records));
+    sending.offsets = arena_array(batch->arena, batch->count + 2, sizeof(*sending.offsets));
     for (uint32_t i = 0; i < indexer->client->epoch_count && !rc; i++) {
         sending.place = i;
         rc = send_epoch(&sending, err);

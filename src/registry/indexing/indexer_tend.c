@@ -11,10 +11,14 @@
  *                 └ whole from here on: what lies before may go, after a delay
  *
  * Documents are poured again when the topic does not reach back to that offset (retention took it),
- * so that a shard without files can come back; when it ends before where it was seen to end (a disk
+ * so that a shard without files can come back; when it ends before what was acknowledged (a disk
  * has lost its tail, somebody cut it or made it anew); and when it has many more records than there
  * are documents. Nobody asks for it: whoever owns the shard sees it. Removals that were lost with a
  * tail are the auditor's to find.
+ *
+ * How far a topic goes is noted in the store with each move of the lanes, and looked at before a
+ * new owner sends its first record: what is sent after a cut may reach as far as what was lost. A
+ * topic that is cut under its owner is told by the offsets of what it sends next.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -36,6 +40,7 @@ struct tending {
     char topic[INDEX_TOPIC_SIZE];
     int64_t first, end; /* of the topic */
     int64_t seen_end;   /* where it was seen to end before */
+    struct told_epoch *told;
     struct backfill backfill;
     bool found;
     int64_t live_count;   /* documents, about; counted only when it matters */
@@ -80,7 +85,8 @@ static const char *find_need(const struct tending *tending)
 {
     const struct backfill *backfill = &tending->backfill;
 
-    if (tending->end < tending->seen_end && (!tending->found || backfill->is_done))
+    if ((tending->end < tending->told->end || tending->told->is_cut) &&
+        (backfill->is_whole || backfill->mark_offset >= 0))
         return "the topic ends before what was sent to it: it was cut, or made anew";
     if (!backfill->is_whole)
         return backfill->mark_offset >= 0 && has_lost(tending, backfill->mark_offset)
@@ -239,23 +245,32 @@ static void trim(const struct tending *tending)
 static int tend_epoch(struct tending *tending, struct err *err)
 {
     const struct indexer_base *base = tending->indexer->base;
-    uint64_t first, end;
+    struct told_epoch *told = indexer_told(tending->indexer, tending->at.epoch);
+    uint64_t first = 0, end = 0;
+    int out = topic_range(base->topics, tending->topic, tending->at.shard, &first, &end, err);
     const char *need;
-    int rc = topic_range(base->topics, tending->topic, tending->at.shard, &first, &end, err);
+    int rc;
 
-    if (rc) /* nothing was sent yet, or it does not answer: then rounds tell it */
-        return 0;
+    tending->told = told;
     tending->first = (int64_t)first;
     tending->end = (int64_t)end;
     rc = store_read(base->store, look, tending, err);
     if (rc)
         return rc;
+    if (told->end < tending->seen_end)
+        told->end = tending->seen_end;
+    if (out) /* nothing was sent yet, or it does not answer: then rounds tell it */
+        return 0;
     need = find_need(tending);
     if (need)
         rc = begin_again(tending, need, err);
     if (!rc && tending->end != tending->seen_end)
         rc = store_write(base->store, note_topic_tx, tending, err);
-    if (!rc && !tending->backfill.is_whole)
+    if (rc)
+        return rc;
+    told->end = told->noted_end = tending->end;
+    told->is_cut = false;
+    if (!tending->backfill.is_whole)
         rc = go_on(tending, err);
     if (!rc)
         trim(tending);

@@ -21,15 +21,16 @@ static void fill_element(const void *elements, size_t place, struct store_value 
     own[3] = STORE_V_INT(element->order.version);
     own[4] = STORE_V_INT(element->order.modify_us);
     own[5] = STORE_V_INT(element->put_us);
+    own[6] = element->fields.size ? STORE_V_BLOB(element->fields) : STORE_V_NULL;
 }
 
 static struct many append_many = {
     .head = "INSERT INTO registry_queue (client_id, lane, shard, idx, pk, epoch, version, "
-            "modify_us, put_us) VALUES ",
-    .row = "($1, $2, $3, ?, ?, ?, ?, ?, ?)",
+            "modify_us, put_us, fields) VALUES ",
+    .row = "($1, $2, $3, ?, ?, ?, ?, ?, ?, ?)",
     .tail = "",
     .shared_count = 3,
-    .own_count = 6,
+    .own_count = 7,
 };
 
 int queue_append(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,

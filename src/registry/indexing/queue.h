@@ -32,6 +32,10 @@ struct queue_element {
     struct bytes pk;
     struct order order;
     int64_t put_us; /* when it was written; 0: long ago, it is poured again */
+    /* Of changes of side fields: a PutFieldsRequest, of any documents of the shard. The element has
+     * neither pk nor order then. queue_read tells its size alone. */
+    struct bytes fields;
+    size_t fields_size;
 };
 
 /* Appends count elements, in order, to the lane of the shard. */
@@ -45,6 +49,10 @@ void queue_fence_name(int64_t client_id, uint32_t shard, char name[64]);
 int queue_read(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,
                int64_t after, size_t max, struct arena *arena, struct queue_element **elements,
                size_t *count, struct err *err);
+
+/* The fields of an element that has some. */
+int queue_read_fields(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,
+                      int64_t idx, struct arena *arena, struct bytes *fields, struct err *err);
 
 /* The newest element's idx; left as it is when the lane is empty. */
 int queue_newest(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,

@@ -12,8 +12,9 @@ int queue_read(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t 
 {
     struct store_rows rows =
         store_select(tx,
-                     "SELECT idx, pk, epoch, version, modify_us, put_us FROM registry_queue "
-                     "WHERE client_id = $1 AND lane = $2 AND shard = $3 AND idx > $4 "
+                     "SELECT idx, pk, epoch, version, modify_us, put_us, "
+                     "COALESCE(LENGTH(fields), 0) FROM registry_queue WHERE client_id = $1 "
+                     "AND lane = $2 AND shard = $3 AND idx > $4 "
                      "ORDER BY idx LIMIT $5",
                      STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(lane), STORE_V_INT(shard),
                                 STORE_V_INT(after), STORE_V_INT((int64_t)max)));
@@ -28,11 +29,28 @@ int queue_read(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t 
             .idx = rows.columns[0].integer,
             .pk = arena_copy(arena, rows.columns[1].bytes),
             .order = {rows.columns[2].integer, rows.columns[3].integer, rows.columns[4].integer},
-            .put_us = rows.columns[5].integer};
+            .put_us = rows.columns[5].integer,
+            .fields_size = (size_t)rows.columns[6].integer};
     }
     rc = store_rows_end(&rows, err);
     *count = rc ? 0 : done;
     return rc;
+}
+
+int queue_read_fields(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,
+                      int64_t idx, struct arena *arena, struct bytes *fields, struct err *err)
+{
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT fields FROM registry_queue WHERE client_id = $1 AND lane = $2 "
+                     "AND shard = $3 AND idx = $4",
+                     STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(lane), STORE_V_INT(shard),
+                                STORE_V_INT(idx)));
+
+    *fields = BYTES_EMPTY;
+    if (store_next(&rows) && rows.columns[0].type != STORE_NULL)
+        *fields = arena_copy(arena, rows.columns[0].bytes);
+    return store_rows_end(&rows, err);
 }
 
 int queue_newest(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,

@@ -30,27 +30,28 @@ enum seen {
 
 /* --- single values --- */
 
-static const struct json_node *one_of(const struct json_node *object, const char *const names[4])
+static const struct placed_json *one_of(const struct placed_json *object,
+                                        const char *const names[4])
 {
-    const struct json_node *found = NULL;
+    const struct placed_json *found = NULL;
 
     for (size_t i = 0; i < 4 && names[i] && !found; i++)
-        found = json_member(object, names[i]);
+        found = placed_json_find(object, bytes_of(names[i]));
     return found;
 }
 
-bool plain_point(const struct json_node *object, double *latitude, double *longitude)
+bool plain_point(const struct placed_json *object, double *latitude, double *longitude)
 {
     static const char *const latitudes[4] = {"lat", "latitude"};
     static const char *const longitudes[4] = {"lon", "lng", "longitude", "long"};
-    const struct json_node *north;
-    const struct json_node *east;
+    const struct placed_json *north;
+    const struct placed_json *east;
 
-    if (object->kind != JSON_OBJECT || object->count != 2)
+    if (object->kind != PLACED_OBJECT || object->count != 2)
         return false;
     north = one_of(object, latitudes);
     east = one_of(object, longitudes);
-    return north && east && north->kind == JSON_NUMBER && east->kind == JSON_NUMBER &&
+    return north && east && north->kind == PLACED_NUMBER && east->kind == PLACED_NUMBER &&
            json_double(north->text, latitude) && json_double(east->text, longitude);
 }
 
@@ -137,10 +138,10 @@ static unsigned look_at_string(struct plain_column *column, struct bytes text, b
     return is_long(text) ? SEEN_LONG : SEEN_STRING;
 }
 
-static unsigned look_at_list(const struct json_node *list)
+static unsigned look_at_list(const struct placed_json *list)
 {
-    for (const struct json_node *one = list->first; one; one = one->next)
-        if (one->kind != JSON_STRING && one->kind != JSON_NUMBER && one->kind != JSON_BOOL)
+    for (const struct placed_json *one = list->first; one; one = one->next)
+        if (one->kind != PLACED_TEXT && one->kind != PLACED_NUMBER && !placed_is_boolean(one))
             return SEEN_OTHER;
     return list->count && list->count <= KEYWORD_VALUES_MAX ? SEEN_LIST : SEEN_OTHER;
 }
@@ -153,27 +154,29 @@ struct walk {
     void *arg;
 };
 
-static void walk_object(const struct walk *walk, const struct json_node *object, struct bytes above,
-                        int depth)
+static void walk_object(const struct walk *walk, const struct placed_json *object,
+                        struct bytes above, int depth)
 {
-    for (const struct json_node *one = object->first; one; one = one->next) {
-        struct bytes path = one->name;
+    for (const struct placed_json *one = object->first; one; one = one->next) {
+        struct bytes path = one->key;
         double north;
         double east;
 
-        if (one->kind == JSON_NULL || (!above.size && path.size && path.data[0] == '_'))
+        if (one->kind == PLACED_NULL || (!above.size && path.size && path.data[0] == '_'))
             continue;
         if (above.size)
             path = bytes_of(
-                arena_printf(walk->arena, "%.*s.%.*s", BYTES_ARG(above), BYTES_ARG(one->name)));
-        if (one->kind == JSON_OBJECT && depth < PLAIN_DEPTH_MAX && !plain_point(one, &north, &east))
+                arena_printf(walk->arena, "%.*s.%.*s", BYTES_ARG(above), BYTES_ARG(one->key)));
+        if (one->kind == PLACED_OBJECT && depth < PLAIN_DEPTH_MAX &&
+            !plain_point(one, &north, &east))
             walk_object(walk, one, path, depth + 1);
         else
             walk->leaf(walk->arg, path, one);
     }
 }
 
-void plain_walk(const struct json_node *object, struct arena *arena, plain_leaf_fn leaf, void *arg)
+void plain_walk(const struct placed_json *object, struct arena *arena, plain_leaf_fn leaf,
+                void *arg)
 {
     struct walk walk = {arena, leaf, arg};
 
@@ -223,7 +226,7 @@ static struct plain_column *obtain(struct plain_columns *columns, struct bytes p
     return column;
 }
 
-static void look_at(void *arg, struct bytes path, const struct json_node *value)
+static void look_at(void *arg, struct bytes path, const struct placed_json *value)
 {
     struct plain_columns *columns = arg;
     struct plain_column *column = bytes_equal(path, columns->key) ? NULL : obtain(columns, path);
@@ -231,13 +234,13 @@ static void look_at(void *arg, struct bytes path, const struct json_node *value)
 
     if (!column)
         return;
-    if (value->kind == JSON_BOOL)
+    if (placed_is_boolean(value))
         seen = SEEN_BOOL;
-    else if (value->kind == JSON_NUMBER)
+    else if (value->kind == PLACED_NUMBER)
         seen = look_at_number(column, value->text, columns->arena);
-    else if (value->kind == JSON_STRING)
+    else if (value->kind == PLACED_TEXT)
         seen = look_at_string(column, value->text, columns->is_table, columns->arena);
-    else if (value->kind == JSON_LIST)
+    else if (value->kind == PLACED_LIST)
         seen = look_at_list(value);
     else
         seen = plain_point(value, &(double){0}, &(double){0}) ? SEEN_POINT : SEEN_OTHER;
@@ -346,17 +349,17 @@ static int read_types(struct plain_columns *columns, struct bytes types, struct 
     return 0;
 }
 
-int plain_columns_read(const struct json_node *list, bool is_table, const struct epoch_view *epoch,
-                       struct bytes key, struct bytes types, struct arena *arena,
-                       struct plain_columns *columns, struct err *err)
+int plain_columns_read(const struct placed_json *list, bool is_table,
+                       const struct epoch_view *epoch, struct bytes key, struct bytes types,
+                       struct arena *arena, struct plain_columns *columns, struct err *err)
 {
     int rc;
 
     *columns = (struct plain_columns){.is_table = is_table, .key = key, .arena = arena};
     columns->list = arena_array(arena, PLAIN_COLUMN_COUNT_MAX, sizeof(*columns->list));
     rc = read_types(columns, types, err);
-    for (const struct json_node *one = list->first; one && !rc; one = one->next)
-        if (one->kind == JSON_OBJECT)
+    for (const struct placed_json *one = list->first; one && !rc; one = one->next)
+        if (one->kind == PLACED_OBJECT)
             plain_walk(one, arena, look_at, columns);
     if (!rc)
         settle(columns, epoch);

@@ -22,7 +22,7 @@
 #ifndef TORG_REGISTRY_PLAIN_COLUMNS_H
 #define TORG_REGISTRY_PLAIN_COLUMNS_H
 
-#include "codec/json_tree.h"
+#include "codec/placed_json.h"
 #include "registry/clients/clients.h"
 
 /* The document as it was sent, shown with hits; the words of keywords, found by searches. */
@@ -51,11 +51,12 @@ struct plain_columns {
 };
 
 /* A value on its way through a document: a member of an object that is no object itself. */
-typedef void (*plain_leaf_fn)(void *arg, struct bytes path, const struct json_node *value);
+typedef void (*plain_leaf_fn)(void *arg, struct bytes path, const struct placed_json *value);
 /* Calls back for every member that may be a field; names that begin with "_" are left out. */
-void plain_walk(const struct json_node *object, struct arena *arena, plain_leaf_fn leaf, void *arg);
+void plain_walk(const struct placed_json *object, struct arena *arena, plain_leaf_fn leaf,
+                void *arg);
 /* Whether it is a place on earth, as {"lat", "lon"} or {"latitude", "longitude"}. */
-bool plain_point(const struct json_node *object, double *latitude, double *longitude);
+bool plain_point(const struct placed_json *object, double *latitude, double *longitude);
 /* A number as decimals are written, "-12.5", at most FIELD_SCALE_MAX digits after the point; false:
  * it is none, or too great. scale may be NULL. */
 bool plain_decimal(struct bytes text, struct arena *arena, const char **decimal, uint32_t *scale);
@@ -64,9 +65,9 @@ bool plain_decimal(struct bytes text, struct arena *arena, const char **decimal,
  * Looks at all objects of the list. epoch: the schema, NULL: there is none yet. types (may be
  * empty): "colour:keyword,price:integer", said by the caller; ERR_INVALID if it cannot be.
  */
-int plain_columns_read(const struct json_node *list, bool is_table, const struct epoch_view *epoch,
-                       struct bytes key, struct bytes types, struct arena *arena,
-                       struct plain_columns *columns, struct err *err);
+int plain_columns_read(const struct placed_json *list, bool is_table,
+                       const struct epoch_view *epoch, struct bytes key, struct bytes types,
+                       struct arena *arena, struct plain_columns *columns, struct err *err);
 /* NULL: the name cannot be one. */
 const struct plain_column *plain_columns_find(const struct plain_columns *columns,
                                               struct bytes path);

@@ -33,16 +33,16 @@ static void refuse(struct plain_document *result, struct arena *arena, struct by
 }
 
 /* Words of all strings in a value; its depth is bounded by the tree's. */
-static void put_words(struct buf *words, const struct json_node *value)
+static void put_words(struct buf *words, const struct placed_json *value)
 {
-    if (value->kind == JSON_STRING || value->kind == JSON_NUMBER) {
+    if (value->kind == PLACED_TEXT || value->kind == PLACED_NUMBER) {
         if (words->size + value->text.size + 2 > words->limit)
             return;
         if (words->size)
             buf_put_byte(words, '\n');
         buf_put(words, value->text);
     }
-    for (const struct json_node *one = value->first; one; one = one->next)
+    for (const struct placed_json *one = value->first; one; one = one->next)
         put_words(words, one);
 }
 
@@ -54,10 +54,10 @@ static bool has_words(Torg__V1__SchemaField__Type type)
            type == TORG__V1__SCHEMA_FIELD__TYPE__TYPE_UNSPECIFIED;
 }
 
-static bool is_empty(const struct json_node *value)
+static bool is_empty(const struct placed_json *value)
 {
-    return (value->kind == JSON_STRING && !value->text.size) ||
-           ((value->kind == JSON_LIST || value->kind == JSON_OBJECT) && !value->count);
+    return (value->kind == PLACED_TEXT && !value->text.size) ||
+           ((value->kind == PLACED_LIST || value->kind == PLACED_OBJECT) && !value->count);
 }
 
 static bool is_there(const struct making *making, const char *name)
@@ -73,7 +73,7 @@ static void add_field(struct making *making, Torg__V1__RawField *field)
     making->fields[making->count++] = field;
 }
 
-static void make_field(void *arg, struct bytes path, const struct json_node *value)
+static void make_field(void *arg, struct bytes path, const struct placed_json *value)
 {
     struct making *making = arg;
     const struct plain_column *column;
@@ -116,7 +116,7 @@ static Torg__V1__RawField *new_field(struct making *making, const char *name)
 }
 
 /* What is kept beside the fields: the words of keywords, and the document as it was sent. */
-static void add_own(struct making *making, const struct json_node *object)
+static void add_own(struct making *making, const struct placed_json *object)
 {
     struct buf source = BUF_INIT(DOCUMENT_TEXT_SIZE_MAX);
     Torg__V1__RawField *field;
@@ -126,7 +126,7 @@ static void add_own(struct making *making, const struct json_node *object)
         field->_text_case = TORG__V1__RAW_FIELD___TEXT_TEXT;
         field->text = arena_text(making->arena, buf_bytes(making->words));
     }
-    json_tree_write(object, &source);
+    placed_json_put(object, &source);
     if (buf_failed(&source)) {
         refuse(making->result, making->arena, BYTES_EMPTY,
                "has more than 128 KB of JSON, the limit of a document");
@@ -140,63 +140,63 @@ static void add_own(struct making *making, const struct json_node *object)
 
 /* --- what is said of a document, not in it --- */
 
-static void read_id(struct plain_document *result, const struct json_node *object, struct bytes key,
-                    struct arena *arena)
+static void read_id(struct plain_document *result, const struct placed_json *object,
+                    struct bytes key, struct arena *arena)
 {
-    const struct json_node *id = json_member(object, arena_text(arena, key));
+    const struct placed_json *id = placed_json_find(object, key);
     uint64_t magnitude;
     bool negative;
 
     if (!id && bytes_equal_text(key, "id"))
-        id = json_member(object, "_id");
+        id = placed_json_find(object, bytes_of("_id"));
     if (!id)
         refuse(result, arena, key,
                "is missing: each document needs one, a string or a whole number; ?key=NAME names "
                "another member for it");
-    else if (id->kind == JSON_STRING
+    else if (id->kind == PLACED_TEXT
                  ? !id->text.size
-                 : id->kind != JSON_NUMBER || !json_integer(id->text, &negative, &magnitude))
+                 : id->kind != PLACED_NUMBER || !json_integer(id->text, &negative, &magnitude))
         refuse(result, arena, key, "expected a string or a whole number");
     else
         result->id = arena_text(arena, id->text);
 }
 
-static void read_version(struct plain_document *result, const struct json_node *value,
+static void read_version(struct plain_document *result, const struct placed_json *value,
                          Torg__V1__RawDocument *document, struct arena *arena)
 {
     uint64_t magnitude;
     bool negative;
 
     if (!json_integer(value->text, &negative, &magnitude) || negative || magnitude > INT64_MAX)
-        refuse(result, arena, value->name, "expected a whole number from 0");
+        refuse(result, arena, value->key, "expected a whole number from 0");
     else
         document->version = (int64_t)magnitude;
 }
 
-static void read_sign(struct plain_document *result, const struct json_node *value,
+static void read_sign(struct plain_document *result, const struct placed_json *value,
                       Torg__V1__RawDocument *document, struct arena *arena)
 {
     int64_t seconds;
 
-    if (value->kind == JSON_NULL || bytes_equal_text(value->name, "_id"))
+    if (value->kind == PLACED_NULL || bytes_equal_text(value->key, "_id"))
         return;
-    if (bytes_equal_text(value->name, "_version")) {
+    if (bytes_equal_text(value->key, "_version")) {
         read_version(result, value, document, arena);
-    } else if (bytes_equal_text(value->name, "_delete")) {
+    } else if (bytes_equal_text(value->key, "_delete")) {
         if (bytes_equal_text(value->text, "true"))
             document->event = TORG__V1__RAW_DOCUMENT__EVENT__DELETE;
-    } else if (bytes_equal_text(value->name, "_expires")) {
+    } else if (bytes_equal_text(value->key, "_expires")) {
         if (plain_moment(value->text, &seconds))
             document->expire_time = moment_message(seconds * SECOND_US, arena);
         else
-            refuse(result, arena, value->name, "expected a date as \"2026-11-15T08:00:00Z\"");
+            refuse(result, arena, value->key, "expected a date as \"2026-11-15T08:00:00Z\"");
     } else {
-        refuse(result, arena, value->name,
+        refuse(result, arena, value->key,
                "names that begin with _ are ours: known are _version, _expires, _delete, _id");
     }
 }
 
-static void make_document(const struct plain_columns *columns, const struct json_node *object,
+static void make_document(const struct plain_columns *columns, const struct placed_json *object,
                           struct buf *words, struct arena *arena, struct plain_document *result)
 {
     struct making making = {.columns = columns, .result = result, .words = words, .arena = arena};
@@ -204,13 +204,13 @@ static void make_document(const struct plain_columns *columns, const struct json
 
     torg__v1__raw_document__init(document);
     buf_reset(words);
-    if (object->kind != JSON_OBJECT) {
+    if (object->kind != PLACED_OBJECT) {
         refuse(result, arena, BYTES_EMPTY, "is not an object: expected {\"id\": 1, ...}");
         return;
     }
     read_id(result, object, columns->key, arena);
-    for (const struct json_node *one = object->first; one; one = one->next)
-        if (one->name.size && one->name.data[0] == '_')
+    for (const struct placed_json *one = object->first; one; one = one->next)
+        if (one->key.size && one->key.data[0] == '_')
             read_sign(result, one, document, arena);
     document->pk = (char *)(result->id ? result->id : "");
     if (document->event == TORG__V1__RAW_DOCUMENT__EVENT__UPSERT && !result->reason) {
@@ -229,9 +229,9 @@ int plain_read(struct bytes body, const struct plain_options *options, struct ar
     bool is_table = options->form == PLAIN_CSV;
     struct bytes key = options->key.size ? options->key : bytes_of("id");
     struct buf words = BUF_INIT(DOCUMENT_TEXT_SIZE_MAX);
-    const struct json_node *list;
-    int rc =
-        is_table ? table_read(body, arena, &list, err) : json_tree_read(body, arena, &list, err);
+    const struct placed_json *list;
+    int rc = is_table ? table_read(body, arena, &list, err)
+                      : placed_json_read_all(body, arena, &list, err);
 
     *batch = (struct plain_batch){0};
     if (!rc && !list->count)
@@ -245,7 +245,7 @@ int plain_read(struct bytes body, const struct plain_options *options, struct ar
     if (rc)
         return rc;
     batch->list = arena_array(arena, list->count, sizeof(*batch->list));
-    for (const struct json_node *one = list->first; one; one = one->next) {
+    for (const struct placed_json *one = list->first; one; one = one->next) {
         struct plain_document *result = &batch->list[batch->count++];
 
         *result = (struct plain_document){.place = batch->count, .field = ""};

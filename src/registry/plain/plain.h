@@ -4,7 +4,7 @@
  *
  *   [{"id": 1, "title": "Road bike", "price": 99.5, "tags": ["new"]}]
  *
- *   body ──> tree (codec/json_tree.h, table.h) ──> types (columns.h) ──> RawDocument each
+ *   body ──> tree (codec/placed_json.h, table.h) ──> types (columns.h) ──> RawDocument each
  *
  * The document itself is kept beside its fields, and is what searches show. Members that begin with
  * "_" say what is to be done with it: _version, _expires, _delete.

@@ -2,170 +2,100 @@
 /* table.c - see table.h. */
 #include "registry/plain/table.h"
 
+#include <inttypes.h>
+
 #include "base/text.h"
 #include "codec/bounds.h"
+#include "codec/csv_cells.h"
 #include "registry/bounds.h"
 
 struct table {
     struct bytes rest;
-    size_t line; /* of rest's first byte, from 1 */
-    uint8_t delimiter;
+    struct csv_cells cells; /* of the line at hand */
     struct arena *arena;
-    struct buf cell; /* being read, without its quotes */
-    struct bytes names[PLAIN_COLUMN_COUNT_MAX];
+    struct bytes *names;
     size_t name_count;
 };
 
-static uint8_t guess_delimiter(struct bytes text)
+static int read_record(struct table *table, struct err *err)
 {
-    static const char candidates[] = ",;\t|";
-    size_t counts[4] = {0};
-    bool quoted = false;
-    size_t best = 0;
+    struct csv_cells *cells = &table->cells;
+    bool ended, found;
+    int rc;
 
-    for (size_t i = 0; i < text.size && (quoted || (text.data[i] != '\n' && text.data[i] != '\r'));
-         i++) {
-        const char *found = text.data[i] ? strchr(candidates, text.data[i]) : NULL;
-
-        if (text.data[i] == '"')
-            quoted = !quoted;
-        else if (found && !quoted)
-            counts[found - candidates]++;
-    }
-    for (size_t i = 1; i < 4; i++)
-        best = counts[i] > counts[best] ? i : best;
-    return (uint8_t)candidates[best];
-}
-
-static uint8_t peek(const struct table *table)
-{
-    return table->rest.size ? table->rest.data[0] : 0;
-}
-
-static uint8_t take(struct table *table)
-{
-    uint8_t byte = peek(table);
-
-    if (!table->rest.size)
-        return 0;
-    table->rest = bytes_skip(table->rest, 1);
-    table->line += byte == '\n' || (byte == '\r' && peek(table) != '\n');
-    return byte;
-}
-
-static int read_quoted(struct table *table, struct err *err)
-{
-    size_t line = table->line;
-
-    take(table);
-    while (table->rest.size) {
-        uint8_t byte = take(table);
-
-        if (byte != '"')
-            buf_put_byte(&table->cell, byte);
-        else if (peek(table) == '"')
-            buf_put_byte(&table->cell, take(table));
-        else
-            return 0;
-    }
-    return err_set(err, ERR_INVALID, "line %zu: a quote is not closed", line);
-}
-
-/* The next cell; *is_last: the line ends behind it. */
-static int read_cell(struct table *table, struct bytes *cell, bool *is_last, struct err *err)
-{
-    int rc = 0;
-
-    buf_reset(&table->cell);
-    if (peek(table) == '"')
-        rc = read_quoted(table, err);
-    while (!rc && table->rest.size && peek(table) != table->delimiter && peek(table) != '\n' &&
-           peek(table) != '\r')
-        buf_put_byte(&table->cell, take(table));
-    if (!rc && buf_failed(&table->cell))
-        rc = err_set(err, ERR_LIMIT, "line %zu: a cell of more than %d bytes", table->line,
-                     PLAIN_CELL_SIZE_MAX);
-    if (rc)
-        return rc;
-    *cell = buf_bytes(&table->cell);
-    *is_last = !table->rest.size || peek(table) != table->delimiter;
-    if (take(table) == '\r' && peek(table) == '\n')
-        take(table);
-    return 0;
+    csv_cells_begin(cells);
+    rc = csv_cells_take(cells, &table->rest, &ended, err);
+    if (!rc && !ended)
+        rc = csv_cells_finish(cells, &found, err);
+    if (!rc && cells->quote_open)
+        rc = err_set(err, ERR_INVALID, "line %" PRIu64 ": a quote is not closed",
+                     cells->record_line);
+    for (size_t i = 0; i < cells->count && !rc; i++)
+        if (csv_cells_at(cells, i).size > PLAIN_CELL_SIZE_MAX)
+            rc = err_set(err, ERR_LIMIT, "line %" PRIu64 ": a cell of more than %d bytes",
+                         cells->record_line, PLAIN_CELL_SIZE_MAX);
+    return rc;
 }
 
 static int read_names(struct table *table, struct err *err)
 {
-    bool is_last = false;
+    int rc = read_record(table, err);
 
-    while (!is_last) {
-        struct bytes cell;
-        int rc = read_cell(table, &cell, &is_last, err);
+    if (rc)
+        return rc;
+    table->names = arena_array(table->arena, table->cells.count, sizeof(*table->names));
+    for (; table->name_count < table->cells.count; table->name_count++) {
+        struct bytes cell = csv_cells_at(&table->cells, table->name_count);
 
-        if (rc)
-            return rc;
-        if (table->name_count == PLAIN_COLUMN_COUNT_MAX)
-            return err_set(err, ERR_LIMIT, "line 1: more than %d columns", PLAIN_COLUMN_COUNT_MAX);
         for (size_t i = 0; i < table->name_count; i++)
             if (bytes_equal(table->names[i], cell))
                 return err_set(err, ERR_INVALID, "line 1: two columns are called \"%.*s\"",
                                BYTES_ARG(cell));
-        table->names[table->name_count++] = arena_copy(table->arena, cell);
+        table->names[table->name_count] = arena_copy(table->arena, cell);
     }
     return 0;
 }
 
-static void add(struct json_node *parent, struct json_node **last, struct json_node *node)
-{
-    if (*last)
-        (*last)->next = node;
-    else
-        parent->first = node;
-    *last = node;
-    parent->count++;
-}
-
 /* *row stays NULL when the line is empty. */
-static int read_row(struct table *table, struct json_node **row, struct err *err)
+static int read_row(struct table *table, struct placed_json **row, struct err *err)
 {
-    struct json_node *object = arena_zero(table->arena, sizeof(*object));
-    struct json_node *last = NULL;
-    size_t line = table->line;
-    bool is_last = false;
-    size_t i;
-    int rc = 0;
+    struct placed_json *object = arena_zero(table->arena, sizeof(*object));
+    struct placed_json **last = &object->first;
+    int rc = read_record(table, err);
 
-    object->kind = JSON_OBJECT;
-    for (i = 0; !rc && !is_last; i++) {
-        struct bytes cell;
-        struct json_node *node;
+    object->kind = PLACED_OBJECT;
+    for (size_t i = 0; i < table->cells.count && !rc; i++) {
+        struct bytes cell = csv_cells_at(&table->cells, i);
+        struct placed_json *node;
 
-        rc = read_cell(table, &cell, &is_last, err);
-        if (rc || !cell.size)
+        if (!cell.size)
             continue;
         if (i >= table->name_count)
-            return err_set(err, ERR_INVALID, "line %zu: has %zu cells; the first line names %zu",
-                           line, i + 1, table->name_count);
+            return err_set(err, ERR_INVALID,
+                           "line %" PRIu64 ": has %zu cells; the first line names %zu",
+                           table->cells.record_line, table->cells.count, table->name_count);
         node = arena_zero(table->arena, sizeof(*node));
-        node->kind = JSON_STRING;
-        node->name = table->names[i];
+        node->kind = PLACED_TEXT;
+        node->key = table->names[i];
         node->text = arena_copy(table->arena, cell);
-        add(object, &last, node);
+        *last = node;
+        last = &node->next;
     }
+    placed_json_end(object, table->arena);
     *row = object->count ? object : NULL;
     return rc;
 }
 
-int table_read(struct bytes csv, struct arena *arena, const struct json_node **list,
+int table_read(struct bytes csv, struct arena *arena, const struct placed_json **list,
                struct err *err)
 {
-    struct json_node *root = arena_zero(arena, sizeof(*root));
-    struct table *table = arena_zero(arena, sizeof(*table));
-    struct json_node *last = NULL;
+    struct placed_json *root = arena_zero(arena, sizeof(*root));
+    struct table table = {.arena = arena};
+    struct placed_json **last = &root->first;
     size_t size_before = arena_size(arena);
     int rc = 0;
 
-    root->kind = JSON_LIST;
+    root->kind = PLACED_LIST;
     *list = root;
     if (bytes_begin(csv, (struct bytes)BYTES_LITERAL("\xef\xbb\xbf")))
         csv = bytes_skip(csv, 3);
@@ -173,23 +103,24 @@ int table_read(struct bytes csv, struct arena *arena, const struct json_node **l
         return err_set(err, ERR_INVALID, "the CSV is empty: its first line names the columns");
     if (!text_is_utf8(csv) || memchr(csv.data, 0, csv.size))
         return err_set(err, ERR_INVALID, "the CSV is not valid UTF-8");
-    *table = (struct table){.rest = csv,
-                            .line = 1,
-                            .delimiter = guess_delimiter(csv),
-                            .arena = arena,
-                            .cell = BUF_INIT(PLAIN_CELL_SIZE_MAX)};
-    rc = read_names(table, err);
-    while (!rc && table->rest.size) {
-        struct json_node *row;
+    table.rest = csv;
+    csv_cells_init(&table.cells, csv.size + 1, PLAIN_COLUMN_COUNT_MAX);
+    table.cells.delimiter = csv_guess_delimiter(csv);
+    rc = read_names(&table, err);
+    while (!rc && table.rest.size) {
+        struct placed_json *row = NULL;
 
-        rc = read_row(table, &row, err);
-        if (!rc && row)
-            add(root, &last, row);
+        rc = read_row(&table, &row, err);
+        if (!rc && row) {
+            *last = row;
+            last = &row->next;
+        }
         if (!rc && arena_size(arena) > MESSAGE_MEMORY_MAX + size_before)
             rc = err_set(err, ERR_LIMIT,
                          "the CSV takes more than %d MB when it is read; send less at a time",
                          MESSAGE_MEMORY_MAX >> 20);
     }
-    buf_release(&table->cell);
+    placed_json_end(root, arena);
+    csv_cells_release(&table.cells);
     return rc;
 }

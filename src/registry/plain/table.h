@@ -9,10 +9,10 @@
 #ifndef TORG_REGISTRY_PLAIN_TABLE_H
 #define TORG_REGISTRY_PLAIN_TABLE_H
 
-#include "codec/json_tree.h"
+#include "codec/placed_json.h"
 
 /* ERR_INVALID and ERR_LIMIT tell the line. */
-int table_read(struct bytes csv, struct arena *arena, const struct json_node **list,
+int table_read(struct bytes csv, struct arena *arena, const struct placed_json **list,
                struct err *err);
 
 #endif

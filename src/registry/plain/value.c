@@ -10,16 +10,16 @@
 
 struct maker {
     const struct plain_column *column;
-    const struct json_node *value;
+    const struct placed_json *value;
     bool is_table;
     struct arena *arena;
     Torg__V1__RawField *field;
 };
 
 /* A scalar, as a text; NULL: it is none. */
-static char *text_of(const struct json_node *value, struct arena *arena)
+static char *text_of(const struct placed_json *value, struct arena *arena)
 {
-    if (value->kind == JSON_STRING || value->kind == JSON_NUMBER || value->kind == JSON_BOOL)
+    if (value->kind == PLACED_TEXT || value->kind == PLACED_NUMBER || placed_is_boolean(value))
         return arena_text(arena, value->text);
     return NULL;
 }
@@ -27,15 +27,15 @@ static char *text_of(const struct json_node *value, struct arena *arena)
 /* A number in the text: of CSV every value is a string. */
 static bool is_number(const struct maker *maker)
 {
-    return maker->value->kind == JSON_NUMBER ||
-           (maker->is_table && maker->value->kind == JSON_STRING);
+    return maker->value->kind == PLACED_NUMBER ||
+           (maker->is_table && maker->value->kind == PLACED_TEXT);
 }
 
 static bool put_keywords(struct maker *maker)
 {
-    const struct json_node *value = maker->value;
-    size_t count = value->kind == JSON_LIST ? value->count : 1;
-    const struct json_node *one = value->kind == JSON_LIST ? value->first : value;
+    const struct placed_json *value = maker->value;
+    size_t count = value->kind == PLACED_LIST ? value->count : 1;
+    const struct placed_json *one = value->kind == PLACED_LIST ? value->first : value;
     char **list = arena_array(maker->arena, count + 1, sizeof(*list));
     size_t i;
 
@@ -84,7 +84,7 @@ static bool put_date(struct maker *maker)
 {
     int64_t seconds;
 
-    if (maker->value->kind != JSON_STRING || !plain_moment(maker->value->text, &seconds))
+    if (maker->value->kind != PLACED_TEXT || !plain_moment(maker->value->text, &seconds))
         return false;
     maker->field->_date_case = TORG__V1__RAW_FIELD___DATE_DATE;
     maker->field->date = moment_message(seconds * SECOND_US, maker->arena);
@@ -95,7 +95,7 @@ static bool put_boolean(struct maker *maker)
 {
     bool is_true = bytes_equal_text(maker->value->text, "true");
 
-    if (maker->value->kind != JSON_BOOL &&
+    if (!placed_is_boolean(maker->value) &&
         !(maker->is_table && (is_true || bytes_equal_text(maker->value->text, "false"))))
         return false;
     maker->field->_boolean_case = TORG__V1__RAW_FIELD___BOOLEAN_BOOLEAN;
@@ -113,9 +113,9 @@ static bool put_point(struct maker *maker)
 
     torg__v1__geo_point__init(point);
     maker->field->point = point;
-    if (maker->value->kind == JSON_OBJECT)
+    if (maker->value->kind == PLACED_OBJECT)
         return plain_point(maker->value, &point->latitude, &point->longitude);
-    if (maker->value->kind != JSON_STRING || !comma)
+    if (maker->value->kind != PLACED_TEXT || !comma)
         return false;
     north = bytes_make(text.data, (size_t)(comma - text.data)); /* "55.75, 37.62" */
     east = bytes_skip(text, north.size + 1);
@@ -192,7 +192,7 @@ static const char *form_of(Torg__V1__SchemaField__Type type)
     }
 }
 
-Torg__V1__RawField *plain_value(const struct plain_column *column, const struct json_node *value,
+Torg__V1__RawField *plain_value(const struct plain_column *column, const struct placed_json *value,
                                 bool is_table, struct arena *arena, const char **reason)
 {
     struct maker maker = {column, value, is_table, arena,

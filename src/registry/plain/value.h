@@ -6,7 +6,7 @@
 #include "registry/plain/columns.h"
 
 /* NULL and a reason, if the value is not of the type. Rules of size are the receiver's. */
-Torg__V1__RawField *plain_value(const struct plain_column *column, const struct json_node *value,
+Torg__V1__RawField *plain_value(const struct plain_column *column, const struct placed_json *value,
                                 bool is_table, struct arena *arena, const char **reason);
 
 /* A day or a moment, as filters have them. */

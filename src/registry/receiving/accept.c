@@ -9,6 +9,7 @@
 #include "codec/message.h"
 #include "numerator/numerator.h"
 #include "registry/bounds.h"
+#include "registry/receiving/keys.h"
 
 /* A key of the batch: what is kept of it, by the store and by candidates before. */
 struct key_state {
@@ -170,29 +171,6 @@ static void decide(struct run *run, struct candidate *candidate, struct key_stat
     }
 }
 
-/* Candidates of one key share the state of the first. */
-static void find_keys(struct run *run)
-{
-    const struct acceptance *acceptance = run->acceptance;
-    uint32_t mask = 1;
-    uint32_t *slots;
-
-    while (mask < 2 * acceptance->count)
-        mask *= 2;
-    slots = arena_array(run->arena, mask, sizeof(*slots));
-    mask--;
-    for (uint32_t i = 0; i < acceptance->count; i++) {
-        const struct row *row = &acceptance->list[i]->row;
-        uint32_t at = (uint32_t)row->hash & mask;
-
-        while (slots[at] && !bytes_equal(acceptance->list[slots[at] - 1]->row.pk, row->pk))
-            at = (at + 1) & mask;
-        if (!slots[at])
-            slots[at] = i + 1;
-        run->key_of[i] = slots[at] - 1;
-    }
-}
-
 static int load_keys(struct store_tx *tx, struct run *run, struct err *err)
 {
     const struct acceptance *acceptance = run->acceptance;
@@ -202,6 +180,7 @@ static int load_keys(struct store_tx *tx, struct run *run, struct err *err)
 
     for (size_t i = 0; i < acceptance->count; i++)
         pks[i] = acceptance->list[i]->row.pk;
+    run->key_of = keys_first_places(pks, acceptance->count, run->arena);
     rc =
         rows_find(tx, acceptance->client->id, pks, acceptance->count, false, run->arena, rows, err);
     for (size_t i = 0; i < acceptance->count; i++)
@@ -303,19 +282,17 @@ int accept_documents(struct store_tx *tx, void *arg, struct err *err)
     int rc;
 
     run.keys = arena_array(run.arena, acceptance->count, sizeof(*run.keys));
-    run.key_of = arena_array(run.arena, acceptance->count, sizeof(*run.key_of));
     rc = client_confirm(tx, acceptance->client, err);
     acceptance->is_outrun = rc == ERR_CONFLICT;
     if (!rc)
         rc = load_keys(tx, &run, err);
-    if (!rc) {
-        find_keys(&run);
+    if (!rc)
         rc = decide_all(tx, &run, err);
-    }
     if (!rc)
         rc = write_winners(tx, &run, err);
     acceptance->has_grown = !rc && run.grown.count;
-    share_places(&run);
+    if (run.key_of)
+        share_places(&run);
     arena_free(run.arena);
     return rc;
 }

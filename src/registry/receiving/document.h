@@ -79,6 +79,8 @@ void document_check_value(const struct spot *spot, const Torg__V1__RawField *val
 /* The one kind of value that a field has; UNSPECIFIED, told, when it has none or several. */
 Torg__V1__SchemaField__Type document_value_type(const struct spot *spot,
                                                 const Torg__V1__RawField *value);
+/* Whether it has one of any kind. */
+bool document_has_value(const Torg__V1__RawField *value);
 /* What is wrong with a text of so many bytes without control characters; NULL: nothing. */
 const char *document_text_fault(const char *text, size_t size_min, size_t size_max,
                                 struct arena *arena);

@@ -158,12 +158,61 @@ static int flush(void *arg, uint32_t partition, bool is_forced, bool *is_flushed
 
 static int check_batch(const Torg__V1__QualifiedBatch *batch, struct err *err)
 {
-    if (!batch->n_documents || batch->n_documents > DOCUMENT_BATCH_COUNT_MAX)
+    if (batch->n_changes > DOCUMENT_BATCH_COUNT_MAX)
+        return err_set(err, ERR_INVALID, "changes: %zu of them; expected at most %d",
+                       batch->n_changes, DOCUMENT_BATCH_COUNT_MAX);
+    if ((!batch->n_documents && !batch->n_changes) || batch->n_documents > DOCUMENT_BATCH_COUNT_MAX)
         return err_set(err, ERR_INVALID, "documents: %zu of them; expected 1 to %d",
                        batch->n_documents, DOCUMENT_BATCH_COUNT_MAX);
     if ((unsigned)batch->lane >= LANE_FAILED)
         return err_set(err, ERR_INVALID, "lane: expected MAIN, BACKFILL or EMERGENCY");
     return client_check_name(batch->client, err);
+}
+
+/* --- changes of side fields --- */
+
+/* A record of its own that has nothing but the change. */
+static int park_change(struct document_inbox *self, const struct topic_message *message,
+                       const char *client, Torg__V1__FieldChange *change, const char *reason,
+                       struct err *err)
+{
+    struct buf body = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
+    Torg__V1__QualifiedBatch batch = TORG__V1__QUALIFIED_BATCH__INIT;
+    int rc;
+
+    batch.client = (char *)client;
+    batch.changes = &change;
+    batch.n_changes = 1;
+    message_encode(&batch.base, &body);
+    rc = stage_reader_park(self->reader, message, "", buf_bytes(&body), reason, err);
+    buf_release(&body);
+    return rc;
+}
+
+/* After the documents that stand before them. What is parked has no key: later changes have orders
+ * of their own and need not wait for it. A record that is taken again is harmless. */
+static int use_changes(struct document_inbox *self, const struct topic_message *message,
+                       const Torg__V1__QualifiedBatch *batch, struct arena *arena, struct err *err)
+{
+    Torg__V1__Verdict **verdicts;
+    int rc = put_run(self, err);
+
+    if (!rc)
+        rc = receiver_put_fields(self->receiver, batch->client, batch->changes, batch->n_changes,
+                                 arena, &verdicts, err);
+    for (size_t i = 0; i < batch->n_changes && !rc; i++) {
+        Torg__V1__FieldChange *change = batch->changes[i];
+
+        if (verdicts[i]->kind == TORG__V1__VERDICT__KIND__UNAVAILABLE)
+            rc = err_set(err, ERR_UNAVAILABLE, "the store did not answer");
+        else if (verdicts[i]->kind == TORG__V1__VERDICT__KIND__INVALID)
+            rc = park_change(self, message, batch->client, change, reason_of(verdicts[i], arena),
+                             err);
+        else if (verdicts[i]->kind == TORG__V1__VERDICT__KIND__NOT_FOUND && !change->if_there)
+            rc = park_change(self, message, batch->client, change,
+                             "there is no such document: it is tried again", err);
+    }
+    return rc;
 }
 
 static int use_record(void *arg, const struct topic_message *message, struct arena *arena,
@@ -195,7 +244,7 @@ static int use_record(void *arg, const struct topic_message *message, struct are
         run->documents[run->count] = batch->documents[i];
         run->sources[run->count++] = message;
     }
-    return 0;
+    return batch->n_changes ? use_changes(self, message, batch, arena, err) : 0;
 }
 
 /* What cannot be asked stays as it was: a sum over some is no lag, and to wait for one partition

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* document_schema.c - whether fields are as their epoch has them, or may join it: document.h. */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -57,6 +56,14 @@ static bool has_dictionary(Torg__V1__SchemaField__Type type)
            type == TORG__V1__SCHEMA_FIELD__TYPE__CATEGORY;
 }
 
+static bool may_be_side(Torg__V1__SchemaField__Type type)
+{
+    return type == TORG__V1__SCHEMA_FIELD__TYPE__INTEGER ||
+           type == TORG__V1__SCHEMA_FIELD__TYPE__DECIMAL ||
+           type == TORG__V1__SCHEMA_FIELD__TYPE__DATE ||
+           type == TORG__V1__SCHEMA_FIELD__TYPE__BOOLEAN;
+}
+
 /* Settings of a new field: what is said, and otherwise what its type can do best. */
 static void settle_options(const struct spot *spot, const Torg__V1__FieldOptions *options,
                            struct epoch_field *field)
@@ -73,8 +80,9 @@ static void settle_options(const struct spot *spot, const Torg__V1__FieldOptions
     if (options->weight != 0) {
         if (!is_text)
             spot_refuse(spot, ".options.weight", "only text has a weight");
-        else if (!(options->weight > 0 && isfinite(options->weight)))
-            spot_refuse(spot, ".options.weight", "expected a positive number");
+        else if (!(options->weight > 0 && options->weight <= DOCUMENT_WEIGHT_MAX))
+            spot_refuse(spot, ".options.weight", "expected a number above 0, at most %d",
+                        DOCUMENT_WEIGHT_MAX);
         field->weight = options->weight;
     }
     if (options->_scale_case) {
@@ -97,6 +105,9 @@ static void settle_options(const struct spot *spot, const Torg__V1__FieldOptions
             spot_refuse(spot, ".options.valueCountMax", "the limit is 16777216");
         field->value_count_max = options->value_count_max;
     }
+    if (options->side && !may_be_side(field->type))
+        spot_refuse(spot, ".options.side", "only integers, decimals, dates and booleans can be");
+    field->side = options->side;
 }
 
 static void refuse_change(const struct document_check *check, const struct spot *spot,
@@ -125,12 +136,14 @@ static void compare_options(const struct document_check *check, const struct spo
     if (options->value_count_max && options->value_count_max != field->value_count_max)
         refuse_change(check, spot, ".options.valueCountMax", field->name,
                       arena_printf(arena, "at most %" PRIu32 " values", field->value_count_max));
+    if (options->side && !field->side)
+        refuse_change(check, spot, ".options.side", field->name, "values that documents bring");
 }
 
 static bool options_equal(const struct epoch_field *a, const struct epoch_field *b)
 {
     return a->type == b->type && a->weight == b->weight && a->scale == b->scale &&
-           a->filter == b->filter && a->value_count_max == b->value_count_max;
+           a->filter == b->filter && a->value_count_max == b->value_count_max && a->side == b->side;
 }
 
 /* --- joining --- */
@@ -197,6 +210,8 @@ static const struct epoch_field *join(struct document_check *check, const struct
     const struct new_field *before = NULL;
 
     settle_options(spot, options, &added.field);
+    if (added.field.side && !check->is_declaration)
+        spot_refuse(spot, ".options.side", "a side field is declared first (DeclareSchema)");
     if (check->before)
         before = new_fields_find(check->before, added.epoch, bytes_of(name), added.hash);
     if (before && !options_equal(&before->field, &added.field))
@@ -229,6 +244,12 @@ const struct epoch_field *document_check_field(struct document_check *check, siz
     const struct epoch_field *there = epoch_find_field(check->epoch, bytes_of(name));
     const struct spot spot = {.reasons = check->reasons, .place = place};
 
+    if (there && there->side && !check->is_declaration) {
+        spot_refuse(&spot, ".name",
+                    "\"%s\" is a side field of epoch %" PRId64 ": leave it out, and call PutFields",
+                    name, check->epoch->epoch);
+        return NULL;
+    }
     if (there && there->type == type) {
         if (options)
             compare_options(check, &spot, options, there);
@@ -261,6 +282,7 @@ Torg__V1__SchemaField *schema_field_message(const struct epoch_field *field, str
     message->options = MESSAGE_NEW(field_options, arena);
     message->options->weight = field->weight;
     message->options->value_count_max = field->value_count_max;
+    message->options->side = field->side;
     if (field->type == TORG__V1__SCHEMA_FIELD__TYPE__DECIMAL) {
         message->options->_scale_case = TORG__V1__FIELD_OPTIONS___SCALE_SCALE;
         message->options->scale = field->scale;

@@ -58,6 +58,13 @@ static size_t kinds_of(const Torg__V1__RawField *value, Torg__V1__SchemaField__T
     return count;
 }
 
+bool document_has_value(const Torg__V1__RawField *value)
+{
+    Torg__V1__SchemaField__Type types[10] = {0};
+
+    return kinds_of(value, types) > 0;
+}
+
 Torg__V1__SchemaField__Type document_value_type(const struct spot *spot,
                                                 const Torg__V1__RawField *value)
 {

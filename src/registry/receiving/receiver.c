@@ -284,18 +284,22 @@ static Torg__V1__Reason *reason_message(const char *field, const char *text, str
     return reason;
 }
 
-static void tell_reasons(const struct violations *violations, struct arena *arena,
-                         Torg__V1__Verdict *verdict)
+Torg__V1__Verdict *verdict_new(const char *pk, Torg__V1__Verdict__Kind kind,
+                               const struct violations *violations, struct arena *arena)
 {
+    Torg__V1__Verdict *verdict = MESSAGE_NEW(verdict, arena);
     size_t listed =
         violations->count < VIOLATION_COUNT_MAX ? violations->count : VIOLATION_COUNT_MAX;
 
+    verdict->pk = (char *)pk;
+    verdict->kind = kind;
     verdict->reasons = arena_array(arena, listed + 1, sizeof(Torg__V1__Reason *));
     for (const struct violation *one = violations->first; one; one = one->next)
         verdict->reasons[verdict->n_reasons++] = reason_message(one->field, one->reason, arena);
     if (violations->count > listed)
         verdict->reasons[verdict->n_reasons++] = reason_message(
             "", arena_printf(arena, "and %zu more", violations->count - listed), arena);
+    return verdict;
 }
 
 static void tell_kept(struct candidate *candidate, struct arena *arena)
@@ -311,10 +315,12 @@ static void tell_kept(struct candidate *candidate, struct arena *arena)
 
 static Torg__V1__Verdict *verdict_message(const struct batch *batch, struct candidate *candidate)
 {
-    Torg__V1__Verdict *verdict = MESSAGE_NEW(verdict, batch->arena);
+    Torg__V1__Verdict *verdict;
 
-    verdict->pk = candidate->document->pk;
-    verdict->kind = candidate->kind;
+    if (candidate->kind == TORG__V1__VERDICT__KIND__STALE)
+        tell_kept(candidate, batch->arena);
+    verdict =
+        verdict_new(candidate->document->pk, candidate->kind, &candidate->reasons, batch->arena);
     if (candidate->kind == TORG__V1__VERDICT__KIND__ACCEPTED) {
         const struct change_token token = {.client_id = batch->client_id,
                                            .lane = batch->lane,
@@ -325,9 +331,6 @@ static Torg__V1__Verdict *verdict_message(const struct batch *batch, struct cand
 
         verdict->token = change_token_text(&token, &batch->seal, batch->arena);
     }
-    if (candidate->kind == TORG__V1__VERDICT__KIND__STALE)
-        tell_kept(candidate, batch->arena);
-    tell_reasons(&candidate->reasons, batch->arena, verdict);
     return verdict;
 }
 

@@ -44,9 +44,19 @@ int receiver_put(const struct receiver *receiver, const char *client, enum lane 
                  Torg__V1__RawDocument *const *documents, size_t count, struct arena *arena,
                  Torg__V1__Verdict ***verdicts, struct err *err);
 
+/* Decides on 1 to DOCUMENT_BATCH_COUNT_MAX changes of side fields, the same way; in the lane main,
+ * in order. A client that is not there is not made: its documents are not found. */
+int receiver_put_fields(const struct receiver *receiver, const char *client,
+                        Torg__V1__FieldChange *const *changes, size_t count, struct arena *arena,
+                        Torg__V1__Verdict ***verdicts, struct err *err);
+
 /* The client, made and announced if it is not there. */
 int receiver_obtain(const struct receiver *receiver, const char *client,
                     const struct client_view **view, struct err *err);
+
+/* With the reasons that there are, at most VIOLATION_COUNT_MAX and how many more. */
+Torg__V1__Verdict *verdict_new(const char *pk, Torg__V1__Verdict__Kind kind,
+                               const struct violations *reasons, struct arena *arena);
 
 /* As it is kept. ERR_NOT_FOUND: neither a document nor a tombstone, or no such client. */
 int receiver_get(const struct receiver *receiver, const char *client, const char *pk,

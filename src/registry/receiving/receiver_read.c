@@ -10,6 +10,7 @@
 #include "registry/receiving/accept.h"
 #include "registry/receiving/document.h"
 #include "registry/receiving/receiver.h"
+#include "registry/receiving/side.h"
 
 /* --- a document --- */
 
@@ -17,6 +18,7 @@ int receiver_get(const struct receiver *receiver, const char *client, const char
                  struct arena *arena, Torg__V1__StoredDocument *stored, struct err *err)
 {
     const struct client_view *view = NULL;
+    Torg__V1__SideFields *side;
     struct row row = {0};
     bool found;
     int rc = client_check_name(client, err);
@@ -31,6 +33,12 @@ int receiver_get(const struct receiver *receiver, const char *client, const char
         rc = err_set(err, ERR_NOT_FOUND, "client %s has no document %s", client, pk);
     if (!rc)
         rc = row_unpack(receiver->dictionaries, view->id, &row, arena, &stored->document, err);
+    if (!rc)
+        rc = side_decode(row.side, arena, &side, err);
+    if (!rc) {
+        stored->side = side->fields;
+        stored->n_side = side->n_fields;
+    }
     stored->is_deleted = row.status == ROW_TOMBSTONE;
     client_unref(view);
     return rc;

@@ -5,14 +5,16 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "numerator/numerator.h"
 #include "registry/many.h"
 
 #define COLUMNS "hash, pk, epoch, version, modify_us, status, expires_us, content, dictionary, "
-#define ORDERS "SELECT " COLUMNS "'' FROM registry "
-#define WHOLES "SELECT " COLUMNS "document FROM registry "
+#define ORDERS "SELECT " COLUMNS "'', '' FROM registry "
+#define WHOLES "SELECT " COLUMNS "document, side FROM registry "
+#define SIDES "SELECT " COLUMNS "'', side FROM registry "
 
-enum { COLUMN_COUNT = 10 };
+enum { COLUMN_COUNT = 11 };
 
 static void take_columns(const struct store_value *columns, size_t column_count,
                          struct arena *arena, struct row *row)
@@ -28,6 +30,8 @@ static void take_columns(const struct store_value *columns, size_t column_count,
                         .content = columns[7].integer,
                         .dictionary = columns[8].integer,
                         .packed = arena_copy(arena, columns[9].bytes)};
+    if (columns[10].type != STORE_NULL)
+        row->side = arena_copy(arena, columns[10].bytes);
 }
 
 /* --- by keys --- */
@@ -47,6 +51,12 @@ static struct many find_wholes = {.head = "",
                                   .tail = "",
                                   .shared_count = 1,
                                   .own_count = 1};
+static struct many find_sides = {.head = "",
+                                 .row = SIDES OF_HASH,
+                                 .join = " UNION ALL ",
+                                 .tail = "",
+                                 .shared_count = 1,
+                                 .own_count = 1};
 
 struct asked {
     const struct bytes *pks;
@@ -79,13 +89,12 @@ static void fill_hash(const void *rows, size_t place, struct store_value *own)
     own[0] = STORE_V_INT(((const struct row *)rows)[place].hash);
 }
 
-int rows_find(struct store_tx *tx, int64_t client_id, const struct bytes *pks, size_t count,
-              bool with_document, struct arena *arena, struct row *rows, struct err *err)
+static int find_many(struct store_tx *tx, struct many *many, int64_t client_id,
+                     const struct bytes *pks, size_t count, struct arena *arena, struct row *rows,
+                     struct err *err)
 {
     const struct store_value shared[] = {STORE_V_INT(client_id)};
     struct asked asked = {.pks = pks, .rows = rows, .count = count, .arena = arena};
-
-    struct many *many = with_document ? &find_wholes : &find_orders;
     struct many_chunk chunk;
     int rc = 0;
 
@@ -100,6 +109,19 @@ int rows_find(struct store_tx *tx, int64_t client_id, const struct bytes *pks, s
         rc = store_rows_end(&found, err);
     }
     return rc;
+}
+
+int rows_find(struct store_tx *tx, int64_t client_id, const struct bytes *pks, size_t count,
+              bool with_document, struct arena *arena, struct row *rows, struct err *err)
+{
+    return find_many(tx, with_document ? &find_wholes : &find_orders, client_id, pks, count, arena,
+                     rows, err);
+}
+
+int rows_find_sides(struct store_tx *tx, int64_t client_id, const struct bytes *pks, size_t count,
+                    struct arena *arena, struct row *rows, struct err *err)
+{
+    return find_many(tx, &find_sides, client_id, pks, count, arena, rows, err);
 }
 
 int row_find(struct store_tx *tx, int64_t client_id, struct bytes pk, bool with_document,
@@ -243,14 +265,50 @@ int rows_save(struct store_tx *tx, int64_t client_id, const struct row *const *r
     return many_exec(tx, &save_many, shared, rows, count, fill_row, err);
 }
 
+static void fill_side(const void *rows, size_t place, struct store_value *own)
+{
+    const struct row *row = ((const struct row *const *)rows)[place];
+
+    assert(row->status == ROW_ALIVE); /* so it is there, and the insertion is none */
+    own[0] = STORE_V_INT(row->hash);
+    own[1] = STORE_V_TEXT(row->pk);
+    own[2] = STORE_V_BLOB(row->side);
+}
+
+/* An update of many rows by one statement, as both backends know it. */
+static struct many save_sides = {
+    .head = "INSERT INTO registry (client_id, hash, pk, side, epoch, version, modify_us, status, "
+            "expires_us, content, dictionary, document) VALUES ",
+    .row = "($1, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0, '')",
+    .tail = " ON CONFLICT (client_id, hash, pk) DO UPDATE SET side = excluded.side",
+    .shared_count = 1,
+    .own_count = 3,
+};
+
+int rows_save_sides(struct store_tx *tx, int64_t client_id, const struct row *const *rows,
+                    size_t count, struct err *err)
+{
+    const struct store_value shared[] = {STORE_V_INT(client_id)};
+
+    return many_exec(tx, &save_sides, shared, rows, count, fill_side, err);
+}
+
 int row_forget(struct store_tx *tx, int64_t client_id, const struct row *row, struct err *err)
 {
+    const struct store_value of_row[] = {
+        STORE_V_INT(client_id),          STORE_V_INT(row->hash),
+        STORE_V_TEXT(row->pk),           STORE_V_INT(row->order.epoch),
+        STORE_V_INT(row->order.version), STORE_V_INT(row->order.modify_us)};
+    int rc = store_exec(tx,
+                        "DELETE FROM registry WHERE client_id = $1 AND hash = $2 AND pk = $3 "
+                        "AND epoch = $4 AND version = $5 AND modify_us = $6 AND side IS NULL",
+                        of_row, ARRAY_COUNT(of_row), NULL, err);
+
+    if (rc)
+        return rc;
     return store_exec(tx,
-                      "DELETE FROM registry WHERE client_id = $1 AND hash = $2 AND pk = $3 "
+                      "UPDATE registry SET version = 0, modify_us = 0, content = 0 "
+                      "WHERE client_id = $1 AND hash = $2 AND pk = $3 "
                       "AND epoch = $4 AND version = $5 AND modify_us = $6",
-                      STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(row->hash),
-                                 STORE_V_TEXT(row->pk), STORE_V_INT(row->order.epoch),
-                                 STORE_V_INT(row->order.version),
-                                 STORE_V_INT(row->order.modify_us)),
-                      NULL, err);
+                      of_row, ARRAY_COUNT(of_row), NULL, err);
 }

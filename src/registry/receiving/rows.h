@@ -22,9 +22,10 @@ struct row {
     int64_t content; /* hash of the document as it was sent: tells a duplicate from another write */
     int64_t dictionary;
     struct bytes packed;
+    struct bytes side; /* its side fields (side.h), where they were asked for */
 };
 
-/* False in *found: there is none. with_document: else packed stays empty. */
+/* False in *found: there is none. with_document: else packed and side stay empty. */
 int row_find(struct store_tx *tx, int64_t client_id, struct bytes pk, bool with_document,
              struct arena *arena, struct row *row, bool *found, struct err *err);
 /* The same, in a transaction of its own. */
@@ -33,16 +34,24 @@ int row_read(struct store *store, int64_t client_id, struct bytes pk, bool with_
 /* Rows of pks, in order of the asks; row.status 0: there is none. */
 int rows_find(struct store_tx *tx, int64_t client_id, const struct bytes *pks, size_t count,
               bool with_document, struct arena *arena, struct row *rows, struct err *err);
+/* The same with side fields, without documents. */
+int rows_find_sides(struct store_tx *tx, int64_t client_id, const struct bytes *pks, size_t count,
+                    struct arena *arena, struct row *rows, struct err *err);
 /* Rows with hash > after (equal hashes are never parted), up to last, at most about max. */
 int rows_scan(struct store_tx *tx, int64_t client_id, int64_t after, int64_t last, size_t max,
               bool with_document, struct arena *arena, struct row **rows, size_t *count,
               struct err *err);
-/* Writes rows, each in the place of its key's; no key twice. */
+/* Writes rows, each in the place of its key's, whose side fields stay; no key twice. */
 int rows_save(struct store_tx *tx, int64_t client_id, const struct row *const *rows, size_t count,
               struct err *err);
 
-/* Takes the row away, if it is still of this order: its key's next write is the first, however old.
- * For repairs; deletions are tombstones. */
+/* Writes the side fields of rows that this transaction has found; no key twice. */
+int rows_save_sides(struct store_tx *tx, int64_t client_id, const struct row *const *rows,
+                    size_t count, struct err *err);
+
+/* Takes the row away, if it is still of this order: its key's next write of the epoch wins, however
+ * old. One that has side fields stays for them, older than any write. For repairs; deletions are
+ * tombstones. */
 int row_forget(struct store_tx *tx, int64_t client_id, const struct row *row, struct err *err);
 
 /* Dictionaries of all clients, loaded when they are met; any thread. */

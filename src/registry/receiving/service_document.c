@@ -50,6 +50,8 @@ static int put_documents(struct call *call, const ProtobufCMessage *message,
     enum lane lane = LANE_MAIN;
     int rc = caller_writes(call, request->client, &client, err);
 
+    if (!rc && request->n_changes)
+        rc = err_set(err, ERR_INVALID, "changes: of side fields, by the call PutFields");
     if (!rc)
         rc = lane_of(request->lane, &lane, err);
     if (!rc)
@@ -57,6 +59,22 @@ static int put_documents(struct call *call, const ProtobufCMessage *message,
                           request->n_documents, call_arena(call), &response->verdicts, err);
     if (!rc)
         response->n_verdicts = request->n_documents;
+    return rc;
+}
+
+static int put_fields(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
+                      struct err *err)
+{
+    const Torg__V1__PutFieldsRequest *request = (const Torg__V1__PutFieldsRequest *)message;
+    Torg__V1__PutFieldsResponse *response = (Torg__V1__PutFieldsResponse *)answer;
+    const char *client;
+    int rc = caller_writes(call, request->client, &client, err);
+
+    if (!rc)
+        rc = receiver_put_fields(call_context(call), client, request->changes, request->n_changes,
+                                 call_arena(call), &response->verdicts, err);
+    if (!rc)
+        response->n_verdicts = request->n_changes;
     return rc;
 }
 
@@ -74,6 +92,7 @@ static int get_document(struct call *call, const ProtobufCMessage *message,
 
 static const struct rpc_method methods[] = {
     {.name = "PutDocuments", .unary = put_documents, .scope = "documents", .flags = RPC_OF_CLIENT},
+    {.name = "PutFields", .unary = put_fields, .scope = "documents", .flags = RPC_OF_CLIENT},
     {.name = "GetDocument",
      .unary = get_document,
      .scope = "documents",

@@ -2,7 +2,7 @@
 /*
  * cmd_demo.c - torg demo: torg up with a shop that is full and alive.
  *
- *     begin ──► photographer ──► filler ─────────────► changes, until it is asked to stop
+ *     begin ──► photographer ──► filler ─────────────► changes, a crowd, until it is to stop
  *                                  └► the index is asked how much of it is searchable
  *
  * The server answers before the filling begins. What is there stays: a second start goes on with
@@ -23,7 +23,9 @@
 #include "config/address.h"
 #include "demo/bounds.h"
 #include "demo/changes.h"
+#include "demo/crowd.h"
 #include "demo/filler.h"
+#include "demo/gluer.h"
 #include "demo/photographer.h"
 #include "roles/commands/command.h"
 #include "roles/commands/demo_bar.h"
@@ -33,6 +35,7 @@
 #include "searcher/front.h"
 
 #define STATE_FILE "DEMO"
+#define SNIPPETS_FILE "demo-snippets.pb.txt"
 #define DATA_DIR_DEFAULT "torg-demo"
 
 enum { SEED = 2026, LOOK_US = 150 * 1000, ASK_US = 2 * SECOND_US };
@@ -51,10 +54,26 @@ static struct demo {
     struct photographer *photographer;
     struct filler *filler; /* of the thread */
     struct changes *changes;
+    struct crowd *crowd;
+    struct gluer *gluer;
+    struct config *settings; /* of the process */
+    bool has_snippets;       /* of its own */
     struct task task;
 } demo;
 
 /* --- the directory --- */
+
+/* Snippets of its own, unless there are others. */
+static int prepare_snippets(struct process *process, struct err *err)
+{
+    if (*config_text(process->config, SETTING_SNIPPETS_CONFIG))
+        return 0;
+    demo.settings->values[SETTING_SNIPPETS_CONFIG].text =
+        data_dir_path(process->dir.path, SNIPPETS_FILE, process->arena);
+    demo.settings->values[SETTING_SNIPPETS_ALLOT].number = 1;
+    demo.has_snippets = true;
+    return gluer_prepare(process->dir.path, SNIPPETS_FILE, err);
+}
 
 static int prepare(struct process *process, struct err *err)
 {
@@ -77,7 +96,8 @@ static int prepare(struct process *process, struct err *err)
         demo.state.target = demo.offer_count;
     if (demo.state.target < demo.state.filled)
         demo.state.target = demo.state.filled;
-    return demo_state_write(demo.state_path, &demo.state, err);
+    rc = prepare_snippets(process, err);
+    return rc ? rc : demo_state_write(demo.state_path, &demo.state, err);
 }
 
 /* --- keys of the links --- */
@@ -128,13 +148,16 @@ static int make_keys(struct process *process, struct err *err)
 static void print_begin(void)
 {
     const struct process *process = demo.process;
+    const char *operators = process_operators_url(process);
     char *path = realpath(process->dir.path, NULL);
 
     printf("torg demo " TORG_VERSION
            " is up (process %d). Ctrl-C stops it; what is there stays.\n\n",
            (int)getpid());
-    printf("  page    %s/   (answers already)\n", demo.url);
-    printf("  data    %s\n\n", path ? path : process->dir.path);
+    printf("  page     %s/   (answers already)\n", demo.url);
+    if (operators)
+        printf("  metrics  %s/metrics\n", operators);
+    printf("  data     %s\n\n", path ? path : process->dir.path);
     fflush(stdout);
     free(path);
 }
@@ -282,6 +305,23 @@ static bool fill(struct err *err)
     return finish_filling(&watching, err);
 }
 
+/* Sellers and buyers. */
+static void live(void)
+{
+    const struct changes_options changes = {.offers = &demo.offers,
+                                            .generator = demo.generator,
+                                            .offer_count = demo.state.target,
+                                            .rate = demo.rate};
+    const struct crowd_options crowd = {.offers = &demo.offers,
+                                        .search = &demo.search,
+                                        .generator = demo.generator,
+                                        .offer_count = demo.state.target};
+    struct err err;
+
+    if (changes_start(&changes, &demo.changes, &err) || crowd_start(&crowd, &demo.crowd, &err))
+        complain("%s", err.text);
+}
+
 static void run(struct task *task, void *arg)
 {
     struct err err;
@@ -290,15 +330,11 @@ static void run(struct task *task, void *arg)
     if (!fill(&err))
         return;
     print_links();
-    if (demo.rate) {
-        const struct changes_options options = {.offers = &demo.offers,
-                                                .generator = demo.generator,
-                                                .offer_count = demo.state.target,
-                                                .rate = demo.rate};
-
-        if (changes_start(&options, &demo.changes, &err))
-            complain("%s", err.text);
-    }
+    if (demo.has_snippets &&
+        gluer_start(demo.process->snippets, &demo.search, demo.rate != 0, &demo.gluer, &err))
+        complain("%s", err.text);
+    if (demo.rate)
+        live();
 }
 
 /* --- life --- */
@@ -343,7 +379,9 @@ static void end(struct process *process)
 {
     (void)process;
     task_stop(&demo.task);
+    crowd_stop(demo.crowd);
     changes_stop(demo.changes);
+    gluer_stop(demo.gluer);
     photographer_stop(demo.photographer);
     generator_free(demo.generator);
 }
@@ -406,6 +444,7 @@ enum exit_code cmd_demo(const struct invocation *invocation)
     if (rc)
         return fail(&err);
     demo.rate = (unsigned)rate;
+    demo.settings = &config;
     if (dir->origin == CONFIG_DEFAULT)
         dir->text = DATA_DIR_DEFAULT;
     process_take_roles(&process);

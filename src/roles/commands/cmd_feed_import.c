@@ -11,13 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/object.h"
 #include "base/text.h"
 #include "codec/json.h"
-#include "feeds/bounds.h"
-#include "feeds/mapping.h"
-#include "feeds/reader.h"
+#include "roles/commands/feed_file_options.h"
 #include "roles/commands/feed_input.h"
 #include "roles/commands/feed_print.h"
 #include "roles/commands/progress.h"
@@ -56,24 +53,12 @@ static bool is_report(const struct given_option *option)
 static int read_options(struct import *import, struct err *err)
 {
     const struct invocation *invocation = import->invocation;
-    const char *format = invocation_option(invocation, "format");
-    const char *delimiter = invocation_option(invocation, "delimiter");
     const char *task = invocation_option(invocation, "task");
     int rc = feed_names(invocation, &import->seller, &import->feed, err);
 
     import->quiet = invocation_option(invocation, "quiet") != NULL;
-    import->options.yml_doctype = true;
-    import->options.encoding = invocation_option(invocation, "encoding");
-    import->options.currency = invocation_option(invocation, "currency");
-    if (!rc && format && !feed_format_parse(format, &import->options.format))
-        rc = err_set(err, ERR_INVALID,
-                     "--format=%.64s: expected one of yml, avito, csv, json (or auto)", format);
-    if (!rc && delimiter) {
-        import->options.delimiter = strcmp(delimiter, "tab") == 0 ? '\t' : delimiter[0];
-        if (strlen(delimiter) != 1 && strcmp(delimiter, "tab") != 0)
-            rc = err_set(err, ERR_INVALID, "--delimiter=%.64s: expected one of , ; | or tab",
-                         delimiter);
-    }
+    if (!rc)
+        rc = feed_file_options(invocation, &import->options, err);
     if (!rc && task)
         rc = feed_task_number("--task", task, &import->task_id, err);
     for (size_t i = 0; !rc && i < invocation->option_count; i++) {
@@ -85,24 +70,12 @@ static int read_options(struct import *import, struct err *err)
 
 static int make_mapping(struct import *import, struct err *err)
 {
-    const char *path = invocation_option(import->invocation, "categories");
-    struct buf map = BUF_INIT(FEED_MAP_SIZE_MAX);
     int rc = feed_desk_catalog(import->desk, &import->catalog, err);
 
-    if (!rc && path) {
-        rc = file_read(path, &map, err);
-        if (rc)
-            goto out;
-    }
-    if (!rc) {
-        rc = feed_mapping_new(import->catalog, buf_bytes(&map), &import->mapping, err);
-        import->bad_file = rc != 0;
-        if (rc && path)
-            err_wrap(err, "%s", path);
-    }
-out:
-    buf_release(&map);
-    return rc;
+    if (rc)
+        return rc;
+    return feed_file_mapping(import->invocation, import->catalog, &import->mapping,
+                             &import->bad_file, err);
 }
 
 static int choose_task(struct import *import, struct err *err)

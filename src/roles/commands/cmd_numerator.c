@@ -1,23 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_numerator.c - torg numerator compat, export, show: states of permanent numbers. */
+/* cmd_numerator.c - torg numerator compat, export, import, inspect: states of permanent numbers. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/object.h"
 #include "base/text.h"
-#include "numerator/state.h"
+#include "numerator/batch.h"
 #include "registry/clients/clients.h"
 #include "roles/commands/desk.h"
+#include "roles/commands/numerator_files.h"
+#include "roles/processes/backends.h"
 
 /* "1.4.0.17", or the file that has it. */
-static int read_version(const char *text, struct number_version *version, struct err *err)
+static int read_version(const struct invocation *invocation, const char *text,
+                        struct number_version *version, struct err *err)
 {
+    struct blob *blob;
     char rest;
+    int rc;
 
     if (sscanf(text, "%" SCNu32 ".%" SCNu32 ".%" SCNu32 ".%" SCNu32 "%c", &version->kind,
                &version->scheme, &version->rebuild, &version->generation, &rest) == 4)
         return 0;
-    return number_state_read_version(text, version, err);
+    rc = open_blob_of(invocation, &text, 1, &blob, err);
+    if (rc == 0)
+        rc = number_state_load_version(text, blob, version, err);
+    blob_close(blob);
+    return rc;
 }
 
 enum exit_code cmd_numerator_compat(const struct invocation *invocation)
@@ -27,8 +36,8 @@ enum exit_code cmd_numerator_compat(const struct invocation *invocation)
     struct err err;
 
     object_check(invocation, INVOCATION_MAGIC);
-    if (read_version(invocation->arguments[0], &state, &err) ||
-        read_version(invocation->arguments[1], &data, &err))
+    if (read_version(invocation, invocation->arguments[0], &state, &err) ||
+        read_version(invocation, invocation->arguments[1], &data, &err))
         return fail(&err);
     misfit = number_version_misfit(&state, &data);
     if (misfit)
@@ -51,17 +60,27 @@ static void print_state(const struct number_state *state)
                    number_state_shard_size(state, i) - 1);
 }
 
-enum exit_code cmd_numerator_show(const struct invocation *invocation)
+enum exit_code cmd_numerator_inspect(const struct invocation *invocation)
 {
-    struct number_state *state;
+    const char *table = invocation_option(invocation, "docs-table");
+    const char *names[] = {invocation->arguments[0], table};
+    struct number_state *state = NULL;
+    struct blob *blob;
     struct err err;
+    int rc;
 
     object_check(invocation, INVOCATION_MAGIC);
-    if (number_state_read(invocation->arguments[0], &state, &err))
-        return fail(&err);
-    print_state(state);
+    rc = open_blob_of(invocation, names, 2, &blob, &err);
+    if (!rc)
+        rc = number_state_load(names[0], blob, &state, &err);
+    if (!rc && table)
+        rc = number_state_tabulate(state, invocation_option(invocation, "key-columns"), table, blob,
+                                   &err);
+    if (!rc)
+        print_state(state);
     number_state_free(state);
-    return EXIT_OK;
+    blob_close(blob);
+    return rc ? fail(&err) : EXIT_OK;
 }
 
 static int export_shard(struct store *store, const char *client, uint64_t shard, const char *path,
@@ -90,6 +109,7 @@ enum exit_code cmd_numerator_export(const struct invocation *invocation)
     const char *client = invocation_option(invocation, "client");
     const char *shard_text = invocation_option(invocation, "shard");
     struct number_state *state = NULL;
+    struct store *joined = NULL; /* beside a server */
     struct desk desk;
     uint64_t shard = 0;
     struct err err;
@@ -102,15 +122,62 @@ enum exit_code cmd_numerator_export(const struct invocation *invocation)
     }
     if (desk_open(invocation, false, &desk, &err))
         return fail(&err);
-    if (desk.remote)
-        rc = err_set(&err, ERR_PRECONDITION,
-                     "a server runs on the data directory: stop it to export its numbers");
-    else
-        rc = export_shard(desk.process.backends.store, client ? client : "default", shard,
-                          invocation->arguments[0], &state, &err);
+    rc = desk.remote ? backends_join_store(&invocation->config, clock_system(), invocation->arena,
+                                           &joined, &err)
+                     : 0;
+    if (!rc)
+        rc = export_shard(desk.remote ? joined : desk.process.backends.store,
+                          client ? client : "default", shard, invocation->arguments[0], &state,
+                          &err);
     if (!rc)
         print_state(state);
     number_state_free(state);
+    store_close(joined);
+    desk_close(&desk);
+    return rc ? fail(&err) : EXIT_OK;
+}
+
+static int import_state(struct store *store, const char *client, const struct number_state *state,
+                        struct err *err)
+{
+    struct clients *clients = clients_new(store, clock_system());
+    const struct client_view *view = NULL;
+    int rc = clients_obtain(clients, client, number_state_shard_count(state), &view, NULL, err);
+
+    if (!rc)
+        rc = number_state_import(store, view->id, view->shard_count, state,
+                                 clock_wall_us(clock_system()), err);
+    client_unref(view);
+    clients_free(clients);
+    return rc;
+}
+
+enum exit_code cmd_numerator_import(const struct invocation *invocation)
+{
+    const char *client = invocation_option(invocation, "client");
+    const char *name = invocation->arguments[0];
+    struct number_state *state = NULL;
+    struct blob *blob = NULL;
+    struct desk desk;
+    struct err err;
+    int rc;
+
+    object_check(invocation, INVOCATION_MAGIC);
+    if (desk_open(invocation, true, &desk, &err))
+        return fail(&err);
+    if (desk.remote)
+        rc = err_set(&err, ERR_PRECONDITION,
+                     "a server runs on the data directory: stop it to give it numbers");
+    else
+        rc = open_blob_of(invocation, &name, 1, &blob, &err);
+    if (!rc)
+        rc = number_state_load(name, blob, &state, &err);
+    if (!rc)
+        rc = import_state(desk.process.backends.store, client ? client : "default", state, &err);
+    if (!rc)
+        print_state(state);
+    number_state_free(state);
+    blob_close(blob);
     desk_close(&desk);
     return rc ? fail(&err) : EXIT_OK;
 }

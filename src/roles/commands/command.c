@@ -6,7 +6,9 @@
 
 #include "access/scope.h"
 #include "base/memory.h"
+#include "roles/commands/command_numerator.h"
 #include "roles/commands/command_snippets.h"
+#include "roles/commands/command_synonyms.h"
 #include "roles/processes/process.h"
 
 const char *const exit_code_help[EXIT_CODE_COUNT] = {
@@ -96,9 +98,6 @@ static const struct command_option epoch_abandon_options[] = {
     QUEUE_CLIENT, EPOCH_EPOCH, {NULL, NULL, NULL}};
 static const struct command_option epoch_rollback_options[] = {
     QUEUE_CLIENT, EPOCH_EPOCH, EPOCH_LOSSES, {NULL, NULL, NULL}};
-static const struct command_option numerator_export_options[] = {
-    QUEUE_CLIENT, {"shard", "NUMBER", "Which of its shards (default: 0)."}, {NULL, NULL, NULL}};
-
 static const struct command_option queue_list_options[] = {
     {"client", "NAME", "Only this client's (of failed documents, default: default)."},
     {"failed", NULL, "The documents that could not be indexed, instead of the lanes."},
@@ -133,17 +132,35 @@ static const struct command_option catalog_apply_options[] = {
 
 static const struct command_option feed_options[] = {FEED_OPTIONS, {NULL, NULL, NULL}};
 
+#define FEED_FILE_OPTIONS                                                                          \
+    {"categories", "FILE", "CSV that says which of our categories those of the feed are."},        \
+        {"category", "ID", "Of ours, for rows whose category is none of ours (default: refuse)."}, \
+        {"format", "FORMAT",                                                                       \
+         "yml, avito, google, csv or json (lines); default: by its beginning."},                   \
+        {"encoding", "NAME",                                                                       \
+         "Of CSV and JSON lines, such as koi8-r; default: declared or guessed."},                  \
+        {"delimiter", "SIGN",                                                                      \
+         "Of CSV: , ; | or tab; default: the one the first line has most of."},                    \
+        {"currency", "CODE", "Of prices without one (default RUB)."},                              \
+        {"decimal", "SIGN",                                                                        \
+         "What stands before fractions: point or comma; 1,999 is refused without."},               \
+    {                                                                                              \
+        "shorten", NULL, "Shorten titles and descriptions that are too long, with a note."         \
+    }
+
+static const struct command_option feed_check_options[] = {
+    FEED_FILE_OPTIONS,
+    {"catalog", "FILE", "Check by this catalogue (default: the one in use here)."},
+    {"template", "FILE", "Write FILE.csv for --categories: the feed's categories, with proposals."},
+    {NULL, NULL, NULL}};
+
 static const struct command_option feed_import_options[] = {
     FEED_OPTIONS,
     {"task", "NUMBER", "The task's number (default: one more than the newest has)."},
     {"dry-run", NULL, "Change nothing; report what would be created, updated and deleted."},
     {"report", "FILE",
      "Write what happened to each row to FILE.json or FILE.csv; may be given twice."},
-    {"categories", "FILE", "CSV that says which of our categories those of the feed are."},
-    {"format", "FORMAT", "yml, avito, csv or json (lines); default: by the file's beginning."},
-    {"encoding", "NAME", "Of CSV and JSON lines, such as koi8-r; default: declared or guessed."},
-    {"delimiter", "SIGN", "Of CSV: , ; | or tab; default: the one the first line has most of."},
-    {"currency", "CODE", "Of prices without one (default RUB)."},
+    FEED_FILE_OPTIONS,
     {"quiet", NULL, "Show no progress, and no reasons of refused rows."},
     {NULL, NULL, NULL}};
 
@@ -387,11 +404,26 @@ const struct command command_table[] = {
      .options = epoch_switch_options,
      .flags = ASKING,
      .run = cmd_epoch_switch},
+    {.name = "feed check",
+     .summary = "check a feed file, and report what would become of its rows",
+     .arguments = "FILE|URL|-",
+     .details =
+         "Tells the format, how many rows are good and why others would be refused. Changes "
+         "nothing; needs no server with --catalog, and else takes the catalogue in use. Exit code "
+         "1 when the file is broken.",
+     .example = "torg feed check --catalog catalog.json goods.yml\n"
+                "torg feed check --template map.csv goods.yml",
+     .options = feed_check_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_feed_check},
     {.name = "feed import",
      .summary = "bring a seller's offers in line with a feed file",
      .arguments = "FILE|URL|-",
      .details =
-         "Reads YML, Avito-style XML, CSV or JSON lines, also gzip-compressed, from a file, an "
+         "Reads YML, Avito-style XML, Google Merchant, CSV or JSON lines, also packed by gzip, "
+         "from a file, an "
          "http(s) address or standard input. Offers are matched by the seller's own ids: new "
          "ones are created, changed ones updated, and what the feed no longer has is deleted at "
          "the end. A task that would delete much, or whose file is empty or cut short, is held "
@@ -536,35 +568,7 @@ const struct command command_table[] = {
      .argument_min = 1,
      .argument_max = 1,
      .run = cmd_key_rotate},
-    {.name = "numerator compat",
-     .summary = "check whether data by position fits a state of numbers",
-     .arguments = "STATE DATA",
-     .details = "Each is the file of a state, or a version T.S.V.G. Data fits when T, S and V are "
-                "the state's, and its G is not greater. Exits with 1 when it does not.",
-     .example = "torg numerator compat 1.4.0.17 1.4.0.12",
-     .argument_min = 2,
-     .argument_max = 2,
-     .run = cmd_numerator_compat},
-    {.name = "numerator export",
-     .summary = "write the permanent numbers of a shard to a file",
-     .arguments = "FILE",
-     .details =
-         "On one snapshot; the file is whole or not there. Works on the data directory, while "
-         "no server runs on it.",
-     .example = "torg numerator export --client shop --shard 0 shop-0.numbers",
-     .options = numerator_export_options,
-     .flags = ASKING & ~COMMAND_JSON,
-     .argument_min = 1,
-     .argument_max = 1,
-     .run = cmd_numerator_export},
-    {.name = "numerator show",
-     .summary = "check the file of a state of numbers, and show what it holds",
-     .arguments = "FILE",
-     .details = "A torn or damaged file is refused, with the place.",
-     .example = "torg numerator show shop-0.numbers",
-     .argument_min = 1,
-     .argument_max = 1,
-     .run = cmd_numerator_show},
+    NUMERATOR_COMMANDS,
     {.name = "offers counters",
      .summary = "recount the cabinets' lists, counts and totals, and put them right",
      .arguments = "",
@@ -721,6 +725,7 @@ const struct command command_table[] = {
      .argument_max = 1,
      .run = cmd_parked_drop},
     SNIPPET_COMMANDS,
+    SYNONYM_COMMANDS,
     {.name = "composer status",
      .summary = "show how far documents have followed the catalogue",
      .arguments = "",

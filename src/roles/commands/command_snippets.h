@@ -22,6 +22,18 @@ static const struct command_option snippets_language_options[] = {SNIPPET_LANGUA
 static const struct command_option snippets_put_options[] = {
     SNIPPET_LANGUAGE, {"format", "FORMAT", "TEXT, JSON, PB, XML or BINARY."}, {NULL, NULL, NULL}};
 
+static const struct command_option snippets_load_options[] = {
+    {"dry-run", NULL, "Check the file and tell what would change; change nothing."},
+    {"allow-removal", "PERCENT", "How much of what is shown may go; 20 if it is not said."},
+    {"format", "FORMAT", "Of the values: JSON if it is not said, TEXT, PB, XML or BINARY."},
+    {"quiet", NULL, "Show no progress."},
+    {NULL, NULL, NULL}};
+
+static const struct command_option snippets_watch_options[] = {
+    {"position", "POSITION", "Begin behind it: where another watch was."},
+    {"count", "NUMBER", "End after so many changes."},
+    {NULL, NULL, NULL}};
+
 #define SNIPPET_COMMANDS                                                                           \
     {.name = "snippets check",                                                                     \
      .summary = "look whether a config of snippets is right, with its schemas and key prefixes",   \
@@ -61,6 +73,40 @@ static const struct command_option snippets_put_options[] = {
          .argument_min = 2,                                                                        \
          .argument_max = 3,                                                                        \
          .run = cmd_snippets_put},                                                                 \
+        {.name = "snippets load",                                                                  \
+         .summary = "replace all of a snippet or a group by what is in a file",                    \
+         .arguments = "NAME FILE",                                                                 \
+         .details =                                                                                \
+             "JSON lines with key, value and maybe language; CSV or Avro with such columns; "      \
+             "gzip too; - is standard input. It is shown when it is whole, and what is not "       \
+             "in it goes.",                                                                        \
+         .example = "torg snippets load rating ratings.jsonl --dry-run\n"                          \
+                    "torg snippets load rating ratings.jsonl",                                     \
+         .options = snippets_load_options,                                                         \
+         .flags = COMMAND_JSON | COMMAND_SETTINGS | COMMAND_CONFIG,                                \
+         .argument_min = 2,                                                                        \
+         .argument_max = 2,                                                                        \
+         .run = cmd_snippets_load},                                                                \
+        {.name = "snippets rollback",                                                              \
+         .summary = "show what was shown before the last load of a snippet or a group",            \
+         .arguments = "NAME",                                                                      \
+         .details = "With single writes since. A second time: the load again.",                    \
+         .example = "torg snippets rollback rating",                                               \
+         .flags = COMMAND_SETTINGS | COMMAND_CONFIG,                                               \
+         .argument_min = 1,                                                                        \
+         .argument_max = 1,                                                                        \
+         .run = cmd_snippets_rollback},                                                            \
+        {.name = "snippets watch",                                                                 \
+         .summary = "show changes of a snippet or a group as they are made",                       \
+         .arguments = "NAME [KEY...]",                                                             \
+         .details =                                                                                \
+             "A line each, with what is there now, until Ctrl-C; of these keys, or of all.",       \
+         .example = "torg snippets watch rating",                                                  \
+         .options = snippets_watch_options,                                                        \
+         .flags = COMMAND_JSON | COMMAND_SETTINGS | COMMAND_CONFIG,                                \
+         .argument_min = 1,                                                                        \
+         .argument_max = ARGUMENT_COUNT_MAX,                                                       \
+         .run = cmd_snippets_watch},                                                               \
     {                                                                                              \
         .name = "snippets delete", .summary = "remove a snippet, or all of a group",               \
         .arguments = "NAME KEY",                                                                   \

@@ -16,6 +16,7 @@
 #include "torg/v1/inspect.pb-c.h"
 #include "torg/v1/queue.pb-c.h"
 #include "torg/v1/snippet.pb-c.h"
+#include "torg/v1/synonym.pb-c.h"
 
 static const struct local_caller local_operator = {.principal = "local", .language = "en"};
 
@@ -137,6 +138,7 @@ static const struct {
     {&torg__v1__counters_service__descriptor, role_offers_start},
     {&torg__v1__feed_service__descriptor, role_offers_start},
     {&torg__v1__snippet_service__descriptor, role_snippets_serve},
+    {&torg__v1__synonym_service__descriptor, role_search_serve},
     {&torg__v1__queue_service__descriptor, role_indexer_serve},
     {&torg__v1__epoch_service__descriptor, role_indexer_serve},
 };

@@ -9,13 +9,14 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "base/text.h"
+#include "feeds/reasons.h"
 #include "feeds/report.h"
 #include "roles/commands/print.h"
 
 #define STATE(name) TORG__V1__FEED_TASK__STATE__##name
 #define HOLD(name) TORG__V1__FEED_TASK__HOLD__##name
 
-enum { REFUSED_SHOWN_MAX = 5 };
+enum { REASONS_SIZE_MAX = 4 << 20 }; /* of 200 groups: they are some hundred bytes each */
 
 const char *feed_task_state_text(const Torg__V1__FeedTask *task)
 {
@@ -119,27 +120,21 @@ void feed_print_state(const Torg__V1__FeedTask *task, struct arena *arena)
 
 /* --- the report --- */
 
-struct shown {
-    size_t count;
-};
-
-static int print_refused(void *arg, const Torg__V1__FeedReportRow *row, struct err *err)
+static int take_refused(void *arg, const Torg__V1__FeedReportRow *row, struct err *err)
 {
-    struct shown *shown = arg;
+    const struct feed_reason_example example = {.row = (uint64_t)row->row,
+                                                .external_id = row->external_id};
 
-    if (shown->count++ == REFUSED_SHOWN_MAX)
-        return err_set(err, ERR_CANCELLED, "enough");
     for (size_t i = 0; i < row->n_problems; i++)
-        fprintf(stderr, "  row %" PRId64 " (%s): %s%s%s\n", row->row, row->external_id,
-                row->problems[i]->field, *row->problems[i]->field ? ": " : "",
-                row->problems[i]->reason);
+        feed_reasons_add(arg, row->problems[i]->field, row->problems[i]->reason, &example);
     return 0;
 }
 
 int feed_print_refused(struct feed_desk *desk, const Torg__V1__FeedTask *task, struct err *err)
 {
     Torg__V1__GetFeedReportRequest request = TORG__V1__GET_FEED_REPORT_REQUEST__INIT;
-    struct shown shown = {0};
+    struct feed_reasons *reasons;
+    struct buf out = BUF_INIT(REASONS_SIZE_MAX);
     int rc;
 
     if (!task->counts || !task->counts->refused)
@@ -148,10 +143,15 @@ int feed_print_refused(struct feed_desk *desk, const Torg__V1__FeedTask *task, s
     request.feed = task->feed;
     request.task_id = task->task_id;
     request.outcome = TORG__V1__FEED_REPORT_ROW__OUTCOME__REFUSED;
-    fprintf(stderr, "refused, %s:\n",
-            task->counts->refused > REFUSED_SHOWN_MAX ? "the first of them" : "all of them");
-    rc = feed_desk_report(desk, &request, print_refused, &shown, err);
-    return rc == ERR_CANCELLED ? 0 : rc;
+    reasons = feed_reasons_new();
+    rc = feed_desk_report(desk, &request, take_refused, reasons, err);
+    if (!rc) {
+        feed_reasons_print(reasons, &out);
+        fprintf(stderr, "refused, by reason:\n%s", buf_text(&out));
+    }
+    feed_reasons_free(reasons);
+    buf_release(&out);
+    return rc;
 }
 
 /* The names of feeds/report.h for what the service says. */

@@ -11,7 +11,7 @@ const char *feed_task_state_text(const Torg__V1__FeedTask *task); /* "done", "he
 void feed_print_counts(const Torg__V1__FeedTask *task);
 /* Where the task stands, and which commands may follow. */
 void feed_print_state(const Torg__V1__FeedTask *task, struct arena *arena);
-/* Some rows that were refused, with their reasons, on standard error. */
+/* Why rows were refused, by groups of reasons, on standard error. */
 int feed_print_refused(struct feed_desk *desk, const Torg__V1__FeedTask *task, struct err *err);
 
 /* Writes the report; the path's end says whether as JSON or CSV, "-" is JSON lines on standard

@@ -10,9 +10,9 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "codec/json.h"
+#include "net/client/caller.h"
 #include "net/client/http_client.h"
 #include "roles/processes/data_dir.h"
-#include "torg/v1/error.pb-c.h"
 
 enum {
     FILE_SIZE_MAX = 4096,
@@ -29,25 +29,6 @@ struct remote {
     const char *url;
     const char *authorization;
     const char *ca_file; /* NULL: the system's */
-};
-
-/* Connect's names of the statuses, as the server writes them. */
-static const struct {
-    const char *name;
-    int code;
-} code_names[] = {
-    {"invalid_argument", ERR_INVALID},
-    {"not_found", ERR_NOT_FOUND},
-    {"already_exists", ERR_EXISTS},
-    {"permission_denied", ERR_DENIED},
-    {"unauthenticated", ERR_UNAUTHENTICATED},
-    {"resource_exhausted", ERR_LIMIT},
-    {"failed_precondition", ERR_PRECONDITION},
-    {"aborted", ERR_CONFLICT},
-    {"unavailable", ERR_UNAVAILABLE},
-    {"unimplemented", ERR_UNSUPPORTED},
-    {"data_loss", ERR_CORRUPT},
-    {"deadline_exceeded", ERR_TIMEOUT},
 };
 
 static int read_text(const struct config *config, const char *name, struct arena *arena,
@@ -111,21 +92,6 @@ const char *remote_url(const struct remote *remote)
     return remote->url;
 }
 
-static int take_error(const struct remote *remote, struct bytes body, int status, struct err *err)
-{
-    ProtobufCMessage *message;
-    const Torg__V1__Error *error;
-
-    if (json_decode(body, &torg__v1__error__descriptor, remote->arena, &message, NULL, NULL))
-        return err_set(err, ERR_INTERNAL, "%s answered with HTTP status %d", remote->url, status);
-    error = (const Torg__V1__Error *)message;
-    for (size_t i = 0; i < ARRAY_COUNT(code_names); i++) {
-        if (strcmp(code_names[i].name, error->code) == 0)
-            return err_set(err, code_names[i].code, "%s", error->message);
-    }
-    return err_set(err, ERR_INTERNAL, "%s: %s", error->code, error->message);
-}
-
 static const ProtobufCMessageDescriptor *answer_type(const ProtobufCServiceDescriptor *service,
                                                      const char *name)
 {
@@ -175,7 +141,7 @@ int remote_call(struct remote *remote, const ProtobufCServiceDescriptor *service
     if (rc)
         return rc;
     if (answer.status != HTTP_OK)
-        return take_error(remote, answer.body, answer.status, err);
+        return caller_error(remote->url, answer.body, answer.status, err);
     return json_decode(answer.body, answer_type(service, method), remote->arena, response, NULL,
                        err);
 }
@@ -202,7 +168,7 @@ static int take_line(struct streaming *streaming, struct bytes line)
     if (bytes_begin(line, error)) {
         line = bytes_skip(line, error.size);
         line.size--; /* the outer brace */
-        return take_error(streaming->remote, line, HTTP_OK, streaming->err);
+        return caller_error(streaming->remote->url, line, HTTP_OK, streaming->err);
     }
     arena = arena_new();
     rc = json_decode(line, streaming->type, arena, &message, NULL, streaming->err);
@@ -257,7 +223,8 @@ int remote_stream(struct remote *remote, const ProtobufCServiceDescriptor *servi
         *err = broken;
         return rc;
     }
-    return answer.status == HTTP_OK ? 0 : take_error(remote, answer.body, answer.status, err);
+    return answer.status == HTTP_OK ? 0
+                                    : caller_error(remote->url, answer.body, answer.status, err);
 }
 
 /* --- streams both ways --- */

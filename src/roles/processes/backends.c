@@ -60,16 +60,23 @@ static int record_migration(struct store *store, struct arena *arena, size_t app
     return audit_record(store, &entry, err);
 }
 
-int backends_open_store(const struct config *config, const struct clock *clock, struct arena *arena,
-                        struct store **store, size_t *applied, struct err *err)
+int backends_join_store(const struct config *config, const struct clock *clock, struct arena *arena,
+                        struct store **store, struct err *err)
 {
     const struct store_options options = {.clock = clock,
                                           .ca = config_text(config, SETTING_STORE_CA)};
-    const char *url = url_of(config, SETTING_STORE_URL, "sqlite", "store.sqlite", arena);
+
+    return store_open_with(url_of(config, SETTING_STORE_URL, "sqlite", "store.sqlite", arena),
+                           &options, store, err);
+}
+
+int backends_open_store(const struct config *config, const struct clock *clock, struct arena *arena,
+                        struct store **store, size_t *applied, struct err *err)
+{
     size_t count = 0;
     int rc;
 
-    rc = store_open_with(url, &options, store, err);
+    rc = backends_join_store(config, clock, arena, store, err);
     if (rc)
         return rc;
     rc = store_migrate(*store, &count, err);
@@ -134,6 +141,12 @@ int backends_open_coord(const struct config *config, const struct clock *clock, 
                            member_name(arena), &options, coord, err);
 }
 
+int backends_open_blob(const struct config *config, struct arena *arena, struct blob **blob,
+                       struct err *err)
+{
+    return blob_open(url_of(config, SETTING_BLOB_URL, "dir", "blobs", arena), blob, err);
+}
+
 int backends_open(const struct config *config, const struct clock *clock, struct arena *arena,
                   struct backends *backends, struct err *err)
 {
@@ -146,8 +159,7 @@ int backends_open(const struct config *config, const struct clock *clock, struct
     if (!rc)
         rc = backends_open_coord(config, clock, arena, &backends->coord, err);
     if (!rc)
-        rc = blob_open(url_of(config, SETTING_BLOB_URL, "dir", "blobs", arena), &backends->blob,
-                       err);
+        rc = backends_open_blob(config, arena, &backends->blob, err);
     if (rc)
         backends_close(backends);
     return rc;

@@ -31,6 +31,14 @@ int backends_open_topics(const struct config *config, const struct clock *clock,
 int backends_open_coord(const struct config *config, const struct clock *clock, struct arena *arena,
                         struct coord **coord, struct err *err);
 
+/* The store as it is, beside a server that runs on it: to read from. */
+int backends_join_store(const struct config *config, const struct clock *clock, struct arena *arena,
+                        struct store **store, struct err *err);
+
+/* A handle of its own: other processes may have theirs. */
+int backends_open_blob(const struct config *config, struct arena *arena, struct blob **blob,
+                       struct err *err);
+
 /* The store, its tables brought up to date; applied (may be NULL): how many migrations that took.
  */
 int backends_open_store(const struct config *config, const struct clock *clock, struct arena *arena,

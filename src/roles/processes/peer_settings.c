@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "net/client/caller.h"
 #include "searcher/bounds.h"
+#include "torg/v1/searcher.pb-c.h"
 
 enum { KEY_SIZE_MAX = 4096 };
 
@@ -67,12 +69,13 @@ int peer_settings_open(const struct process *process, enum setting_id list, enum
     const char *left = config_text(process->config, list);
     const char *certificate = config_text(process->config, SETTING_TLS_CERTIFICATE);
     const char **urls = arena_array(process->arena, SEARCHER_PEER_COUNT_MAX + 1, sizeof(urls[0]));
-    struct peers_options options = {
-        .urls = urls, .clock = process->clock, .ca_file = *certificate ? certificate : NULL};
+    struct caller_options calling = {.service = torg__v1__searcher_service__descriptor.name,
+                                     .ca_file = *certificate ? certificate : NULL};
+    struct peers_options options = {.urls = urls, .clock = process->clock};
     const char *word, *own;
     int rc = own_address(process, &own, err);
 
-    rc = rc ? rc : read_key(process, key, &options.key, err);
+    rc = rc ? rc : read_key(process, key, &calling.key, err);
     *peers = NULL;
     for (word = next_word(&left, process->arena); word && !rc;
          word = next_word(&left, process->arena)) {
@@ -89,6 +92,9 @@ int peer_settings_open(const struct process *process, enum setting_id list, enum
         else
             urls[options.count++] = word;
     }
+    if (rc || (!options.count && !options.coord))
+        return rc;
     options.own = own;
-    return rc || (!options.count && !options.coord) ? rc : peers_open(&options, peers, err);
+    options.caller = (struct peer_caller){caller_call, caller_free, caller_new(&calling)};
+    return peers_open(&options, peers, err);
 }

@@ -15,6 +15,7 @@
 #include "config/address.h"
 #include "roles/processes/readiness.h"
 #include "roles/processes/stopper.h"
+#include "roles/processes/supervisor.h"
 #include "roles/processes/token_settings.h"
 #include "snippets/snippets.h"
 #include "stage/make_topics.h"
@@ -43,6 +44,7 @@ const struct rpc_service *process_service(const struct process *process,
 void process_close_parts(struct process *process)
 {
     snippets_close(process->snippets);
+    synonym_holder_close(process->synonyms);
     catalog_holder_close(process->catalog);
     dictionaries_free(process->dictionaries);
     clients_free(process->clients);
@@ -184,20 +186,29 @@ static void tell_pages(const struct process *process, const char *url)
     printf("  about         %s/about\n", url);
 }
 
+const char *process_operators_url(const struct process *process)
+{
+    const char *operators = config_text(process->config, SETTING_SERVER_OPERATOR_LISTEN);
+    bool tls = *config_text(process->config, SETTING_TLS_CERTIFICATE) &&
+               config_number(process->config, SETTING_TLS_OPERATORS);
+
+    if (!*operators)
+        return NULL;
+    return arena_printf(process->arena, "%s://%.*s:%u", tls ? "https" : "http",
+                        (int)(strrchr(operators, ':') - operators), operators,
+                        server_operator_port(process->server));
+}
+
 static void print_welcome(const struct process *process)
 {
     const char *url = process_url(process);
-    const char *operators = config_text(process->config, SETTING_SERVER_OPERATOR_LISTEN);
-    bool tls = *config_text(process->config, SETTING_TLS_CERTIFICATE);
+    const char *operators = process_operators_url(process);
     char *path = realpath(process->dir.path, NULL);
 
     printf("torg " TORG_VERSION " is up (process %d). Ctrl-C stops it.\n\n", (int)getpid());
     tell_pages(process, url);
-    if (*operators)
-        printf("  operators     %s://%.*s:%u/readyz and /metrics\n",
-               tls && config_number(process->config, SETTING_TLS_OPERATORS) ? "https" : "http",
-               (int)(strrchr(operators, ':') - operators), operators,
-               server_operator_port(process->server));
+    if (operators)
+        printf("  operators     %s/readyz and /metrics\n", operators);
     printf("  data          %s\n", path ? path : process->dir.path);
     printf("  keys          torg key create|list|rotate|revoke\n");
     if (*process->start_key)
@@ -384,6 +395,7 @@ void process_leave(struct process *process)
 
 int process_run(struct process *process, struct err *err)
 {
+    struct supervisor *supervisor = NULL;
     struct err stop_err;
     int rc;
 
@@ -392,6 +404,8 @@ int process_run(struct process *process, struct err *err)
     rc = open_all(process, err);
     if (!rc)
         rc = welcome(process, err);
+    if (!rc)
+        supervisor = supervisor_start(process->clock);
     if (!rc) {
         int number = stopper_wait(); /* not within the call: a quiet log does not look at it */
 
@@ -402,6 +416,7 @@ int process_run(struct process *process, struct err *err)
     }
     leave(process);
     end(process);
+    supervisor_stop(supervisor);
     if (!rc)
         log_info("stopped");
     return rc;

@@ -30,6 +30,7 @@
 #include "roles/commands/command.h"
 #include "roles/processes/backends.h"
 #include "roles/processes/data_dir.h"
+#include "search/synonym_holder.h"
 
 struct front;    /* searcher/front.h */
 struct inspect;  /* inspect/inspect.h */
@@ -94,6 +95,7 @@ struct process {
     const struct attendant *attendant; /* borrowed; NULL: none */
     bool demo;                         /* torg up: an empty store gets the demo catalogue */
     bool is_attended;                  /* attendant->begin was called */
+    struct synonym_holder *synonyms;   /* NULL until the role search has opened it */
     struct catalog_holder *catalog;    /* NULL until a role has called process_open_catalog */
     struct snippets *snippets;         /* NULL until a role has called process_open_snippets */
     struct bell bell;                  /* offers' writers ring it, their worker wakes up */
@@ -125,6 +127,8 @@ enum exit_code process_serve(struct process *process);
 
 /* Where clients of this machine reach it, without a slash at the end; it serves. */
 const char *process_url(const struct process *process);
+/* Where health and metrics are; NULL: that port is closed. */
+const char *process_operators_url(const struct process *process);
 
 /* Adds services that live as long as the process; the server has them too, if there is one. */
 void process_add_services(struct process *process, const struct rpc_service *services,
@@ -161,6 +165,7 @@ int role_composer_start(struct process *process, struct err *err);
 int role_composer_serve(struct process *process, struct err *err); /* its services alone */
 void role_composer_stop(struct process *process);
 int role_search_start(struct process *process, struct err *err);
+int role_search_serve(struct process *process, struct err *err); /* synonyms alone */
 void role_search_stop(struct process *process);
 int role_search_check(struct process *process, bool *is_serving, struct err *err);
 int role_photos_start(struct process *process, struct err *err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_composer.c - the role composer: changed offers, as documents for the index. */
+#include "clicks/rater.h"
 #include "documents/composer.h"
 #include "documents/recomposer.h"
 #include "documents/service.h"
@@ -14,6 +15,7 @@ static struct composer_context context;
 static struct rpc_service service;
 static struct composer *composer;
 static struct recomposer *recomposer;
+static struct rater *rater;
 
 /* Offers are in the same store, whether or not their role runs in this process. */
 static int fetch(void *arg, const char *offer_id, struct arena *arena, Torg__V1__Offer **offer,
@@ -66,6 +68,15 @@ static int start_recomposer(struct process *process, struct err *err)
     return recomposer_start(&options, &recomposer, err);
 }
 
+static int start_rater(struct process *process, struct err *err)
+{
+    const struct rater_options options = {.store = process->backends.store,
+                                          .topics = process->backends.topics,
+                                          .clock = process->clock};
+
+    return rater_start(&options, &rater, err);
+}
+
 int role_composer_serve(struct process *process, struct err *err)
 {
     (void)err;
@@ -101,12 +112,16 @@ int role_composer_start(struct process *process, struct err *err)
     rc = role_composer_serve(process, err);
     if (!rc)
         rc = composer_start(&options, &composer, err);
-    return rc ? rc : start_recomposer(process, err);
+    if (!rc)
+        rc = start_recomposer(process, err);
+    return rc ? rc : start_rater(process, err);
 }
 
 void role_composer_stop(struct process *process)
 {
     (void)process;
+    rater_stop(rater);
+    rater = NULL;
     recomposer_stop(recomposer);
     recomposer = NULL;
     composer_stop(composer);

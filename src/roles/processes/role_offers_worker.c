@@ -14,6 +14,7 @@ static struct feed_rules feed_rules;
 static struct offers_worker *worker;
 static struct inbox *opinions;
 static struct inbox *photo_results;
+static struct inbox *messages;
 static struct feed_events *feed_events;
 
 int role_offers_worker_start(struct process *process, struct err *err)
@@ -37,6 +38,8 @@ int role_offers_worker_start(struct process *process, struct err *err)
     if (!rc)
         rc = inbox_start_photos(&offers, process->backends.topics, &photo_results, err);
     if (!rc)
+        rc = inbox_start_messages(&offers, process->backends.topics, &messages, err);
+    if (!rc)
         rc = feed_events_start(&offers, process->backends.topics, &feed_events, err);
     if (!rc)
         rc = offers_worker_start(&offers, process->backends.topics, process->backends.coord,
@@ -51,10 +54,12 @@ void role_offers_worker_stop(struct process *process)
     (void)process;
     offers_worker_stop(worker);
     feed_events_stop(feed_events);
+    inbox_stop(messages);
     inbox_stop(photo_results);
     inbox_stop(opinions);
     worker = NULL;
     photo_results = NULL;
+    messages = NULL;
     feed_events = NULL;
     opinions = NULL;
 }

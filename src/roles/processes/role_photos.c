@@ -3,12 +3,15 @@
  * offers. */
 #include "base/log.h"
 #include "photos/photo_folder.h"
+#include "photos/sweeper.h"
 #include "photos/upload.h"
 #include "photos/worker.h"
 #include "roles/processes/process.h"
 
 /* One a process; the server borrows them for its life. */
 static struct folder folder;
+static struct ledger ledger;
+static struct sweeper *sweeper;
 static struct intake intake;
 static struct rest_service uploads;
 static struct photo_worker *worker;
@@ -33,7 +36,7 @@ static int start_worker(struct process *process, struct err *err)
         .store = process->backends.store,
         .clock = process->clock,
         .intake = &intake,
-        .fetch = {.blob = process->backends.blob,
+        .fetch = {.ledger = &ledger,
                   .clock = process->clock,
                   .takes_private_addresses =
                       config_number(process->config, SETTING_PHOTOS_PRIVATE_ADDRESSES)},
@@ -46,12 +49,15 @@ int role_photos_start(struct process *process, struct err *err)
 {
     int rc = 0;
 
-    folder = photo_folder(process->backends.blob);
-    intake = (struct intake){.blob = process->backends.blob};
+    ledger = (struct ledger){
+        .store = process->backends.store, .blob = process->backends.blob, .clock = process->clock};
+    folder = photo_folder(&ledger);
+    intake = (struct intake){.ledger = &ledger};
     if (process->server)
         server_add_folder(process->server, &folder);
-    if (!open_darkroom(process))
-        return 0;
+    rc = sweeper_start(&ledger, config_number(process->config, SETTING_PHOTOS_KEEP), &sweeper, err);
+    if (rc || !open_darkroom(process))
+        return rc;
     uploads = upload_service(&intake);
     if (process->server)
         server_add_rest(process->server, &uploads);
@@ -67,7 +73,9 @@ void role_photos_stop(struct process *process)
 {
     (void)process; /* uploads ended with the server */
     photo_worker_stop(worker);
+    sweeper_stop(sweeper);
     darkroom_close(intake.darkroom);
     worker = NULL;
+    sweeper = NULL;
     intake.darkroom = NULL;
 }

@@ -2,6 +2,7 @@
 /* role_search.c - the role search: what buyers' pages call. */
 #include "base/clock.h"
 #include "base/file.h"
+#include "clicks/service.h"
 #include "inspect/change.h"
 #include "inspect/searcher_door.h"
 #include "inspect/service.h"
@@ -12,8 +13,10 @@
 #include "roles/processes/process.h"
 #include "search/learner.h"
 #include "search/service.h"
+#include "search/service_synonyms.h"
 #include "searcher/front.h"
 #include "searcher/fronts.h"
+#include "searcher/waiters.h"
 #include "snippets/page.h"
 #include "spell/embedded.h"
 
@@ -21,14 +24,19 @@
 static struct search search;
 static struct offers offers;
 static struct rpc_service service;
+static struct events events;
+static struct rpc_service event_calls;
 static struct rest_service plain;
 static struct rest_service pages;
 static struct learner *learner; /* NULL: texts are not corrected */
 static struct peers *searchers; /* in other processes; NULL: that of this one is asked */
 static struct snippet_pages *glued;
+static struct synonym_service synonym_context;
+static struct rpc_service synonym_calls;
 static struct inspect inspect; /* of a process without the role searcher, as the next */
 static struct rpc_service freshness;
-static int64_t answered_us; /* when a searcher of another process last did; 0: never */
+static struct waiters waiters; /* for writes, at searchers of other processes */
+static int64_t answered_us;    /* when a searcher of another process last did; 0: never */
 
 static int ask_here(void *arg, const Torg__V1__SearchRequest *request, int64_t deadline_us,
                     struct arena *arena, Torg__V1__SearchResponse *response, struct err *err)
@@ -39,7 +47,14 @@ static int ask_here(void *arg, const Torg__V1__SearchRequest *request, int64_t d
 static int ask_others(void *arg, const Torg__V1__SearchRequest *request, int64_t deadline_us,
                       struct arena *arena, Torg__V1__SearchResponse *response, struct err *err)
 {
-    return fronts_search(arg, request, deadline_us, arena, response, err);
+    int rc = request->n_wait ? waiters_enter(&waiters, err) : 0;
+
+    if (rc)
+        return rc;
+    rc = fronts_search(arg, request, deadline_us, arena, response, err);
+    if (request->n_wait)
+        waiters_leave(&waiters); /* they wait there, and hold a thread here */
+    return rc;
 }
 
 /* Offers are in the same store, whether or not their role runs in this process. */
@@ -86,7 +101,12 @@ static int start_learner(struct process *process, struct err *err)
 static int wait_for_change(void *arg, const char *token, int64_t deadline_us, struct arena *arena,
                            char **found, struct err *err)
 {
-    return change_settle(arg, token, deadline_us, arena, found, err);
+    int rc = change_settle(arg, token, deadline_us, arena, found, err);
+
+    if (rc || !*found || searchers || clock_mono_us(search.clock) < deadline_us)
+        return rc; /* where there is time, the search itself waits */
+    rc = front_look(search.ask_arg, OFFER_CLIENT, found, 1, 0, arena, err);
+    return rc == ERR_TIMEOUT ? err_set(err, rc, "the write is not searchable yet: ask again") : 0;
 }
 
 /* Of a process without the role searcher, which would have it: sellers' pages reach this one. */
@@ -112,6 +132,20 @@ static int open_inspect(struct process *process, struct err *err)
     return 0;
 }
 
+int role_search_serve(struct process *process, struct err *err)
+{
+    int rc = synonym_holder_open(process->backends.store, process->role_count > 0,
+                                 &process->synonyms, err);
+
+    if (rc)
+        return rc;
+    synonym_context = (struct synonym_service){
+        .store = process->backends.store, .holder = process->synonyms, .clock = process->clock};
+    synonym_calls = synonym_rpc_service(&synonym_context);
+    process_add_services(process, &synonym_calls, 1);
+    return 0;
+}
+
 int role_search_start(struct process *process, struct err *err)
 {
     int rc = process_open_catalog(process, err);
@@ -125,6 +159,7 @@ int role_search_start(struct process *process, struct err *err)
                      "search.searchers, or the role searcher before it");
     rc = rc ? rc : open_inspect(process, err);
     rc = rc ? rc : process_open_snippets(process, err);
+    rc = rc ? rc : role_search_serve(process, err);
     if (rc)
         return rc;
     glued = snippet_pages_new(process->snippets, process->clock,
@@ -133,23 +168,35 @@ int role_search_start(struct process *process, struct err *err)
                              .clock = process->clock,
                              .catalog = catalog_in_use,
                              .catalog_arg = process->catalog};
-    search = (struct search){.clock = process->clock,
-                             .catalog = catalog_in_use,
-                             .catalog_arg = process->catalog,
-                             .ask = searchers ? ask_others : ask_here,
-                             .ask_arg = searchers ? (void *)searchers : (void *)process->front,
-                             .speller = speller_in_use,
-                             .fetch = fetch,
-                             .fetch_arg = &offers,
-                             .snippets = read_snippets,
-                             .snippets_arg = glued,
-                             .settle = wait_for_change,
-                             .settle_arg = process->inspect};
+    waiters_init(&waiters);
+    search =
+        (struct search){.clock = process->clock,
+                        .catalog = catalog_in_use,
+                        .catalog_arg = process->catalog,
+                        .ask = searchers ? ask_others : ask_here,
+                        .ask_arg = searchers ? (void *)searchers : (void *)process->front,
+                        .speller = speller_in_use,
+                        .synonyms = synonyms_in_force,
+                        .synonyms_arg = process->synonyms,
+                        .fetch = fetch,
+                        .fetch_arg = &offers,
+                        .snippets = read_snippets,
+                        .snippets_arg = glued,
+                        .settle = wait_for_change,
+                        .settle_arg = process->inspect,
+                        .by_clicks = config_number(process->config, SETTING_SEARCH_CLICKS) != 0};
     service = search_service(&search);
     service.remote = searchers != NULL;
     process_add_services(process, &service, 1);
+    events = (struct events){.store = process->backends.store,
+                             .clock = process->clock,
+                             .fetch = fetch,
+                             .fetch_arg = &offers};
+    event_calls = event_service(&events);
+    process_add_services(process, &event_calls, 1);
     plain = search_plain_service(&search);
     pages = search_pages_service(&search);
+    plain.remote = pages.remote = searchers != NULL;
     if (process->server) {
         server_add_rest(process->server, &plain);
         server_add_rest(process->server, &pages);

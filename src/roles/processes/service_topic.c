@@ -183,6 +183,8 @@ static int read_topic(struct call *call, const ProtobufCMessage *message, Protob
     if (request->limit < 0 || request->limit > LIMIT_MAX)
         return err_set(err, ERR_INVALID, "limit: expected 0 to %d", LIMIT_MAX);
     rc = topic_describe(topics, request->topic, &config, err);
+    if (rc == ERR_INVALID || rc == ERR_LIMIT)
+        err_wrap(err, "topic");
     if (rc)
         return rc;
     if (request->from && request->from->partition >= config.partition_count)

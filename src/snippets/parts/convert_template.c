@@ -9,8 +9,8 @@
  */
 #include <string.h>
 
-#include "base/file.h"
 #include "snippets/bounds.h"
+#include "snippets/files.h"
 #include "snippets/parts/parts.h"
 
 static int check_texts(const struct placed_json *root, const char *path, struct err *err)
@@ -33,12 +33,8 @@ static int make(const struct part_setup *setup, const void **state, struct err *
     const struct placed_json *root = NULL;
     char *name = arena_text(setup->arena, setup->argument);
     char *path = arena_printf(setup->arena, "%s/%s", setup->dir, name);
-    int rc;
+    int rc = snippet_files_read(setup->files, setup->dir, name, &content, err);
 
-    if (!*name || strstr(name, "..") || name[0] == '/')
-        return err_set(err, ERR_INVALID,
-                       "expected a file beside the config, as in template:a.json");
-    rc = file_read(path, &content, err);
     if (!rc) {
         rc = placed_json_read(buf_bytes(&content), setup->arena, &root, err);
         if (rc)

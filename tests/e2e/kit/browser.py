@@ -235,14 +235,22 @@ class Page:
                        ".map((each) => each.innerText)")
 
     def click(self, selector):
-        """With the mouse, in the middle of it: what lies over it takes the click."""
+        """With the mouse, in the middle of it: what lies over it takes the click. Where it stands is looked
+        at when it has stood still for two frames, as a page that is still being filled moves it away."""
         place = json.dumps(selector)
         self.wait(f"document.querySelector({place})", selector)
-        x, y = self.js(f"""(() => {{
-            const node = document.querySelector({place});
-            node.scrollIntoView({{block: "center", inline: "center", behavior: "instant"}});
-            const box = node.getBoundingClientRect();
-            return [box.x + box.width / 2, box.y + box.height / 2];
+        x, y = self.js(f"""(async () => {{
+            const frame = () => new Promise((done) => requestAnimationFrame(done));
+            for (let last = null, still = 0; ; await frame()) {{
+                const node = document.querySelector({place});
+                if (!node) continue;
+                node.scrollIntoView({{block: "center", inline: "center", behavior: "instant"}});
+                const box = node.getBoundingClientRect();
+                const spot = [box.x + box.width / 2, box.y + box.height / 2];
+                still = last && spot.every((each, i) => each === last[i]) ? still + 1 : 0;
+                last = spot;
+                if (still >= 2) return spot;
+            }}
         }})()""")
         for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left",

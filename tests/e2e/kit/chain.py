@@ -61,13 +61,13 @@ def hash_of(text):
 class Writer(threading.Thread):
     """Puts, changes and deletes documents of its keys until told to stop."""
 
-    def __init__(self, number, client, key, seed, keys=60, pace=0.002, batch=6):
+    def __init__(self, number, client, key, seed, keys=60, batch=6):
         super().__init__(daemon=True)
         self.number, self.client = number, client
         self.rng = random.Random(f"{seed}/{number}")
         self.connection = Connection(key)
         self.keys = [f"{client}-{number}-{each}" for each in range(keys)]
-        self.pace, self.batch = pace, batch
+        self.pace, self.batch = tap.rest_s(0.05), batch
         self.sure = {}              # pk: (version, is_alive), acknowledged
         self.maybe = {}             # pk: [(version, is_alive)], sent later, without an answer
         self.last = {}              # pk: newest version sent

@@ -131,9 +131,10 @@ def content_of(name, category, version, rng):
 class Seller(threading.Thread):
     """Publishes, changes, withdraws, republishes, sells and deletes its offers, until told to stop."""
 
-    def __init__(self, number, key, seed, where, goal=60, pace=0.01, prefix="o"):
+    def __init__(self, number, key, seed, where, goal=60, pace=None, prefix="o"):
         super().__init__(daemon=True)
-        self.number, self.goal, self.pace = number, goal, pace
+        self.number, self.goal = number, goal
+        self.pace = tap.rest_s(0.1) if pace is None else pace
         self.prefix = f"{prefix}{number}"
         self.rng = random.Random(f"{seed}/{self.prefix}")
         self.caller = Caller(where, key)
@@ -319,9 +320,10 @@ def wait_for_index(caller, wanted, seconds=tap.PATIENCE_S, **request):
 class Buyer(threading.Thread):
     """Searches all the time. Nothing older than what it has seen of an offer is shown to it."""
 
-    def __init__(self, where, pause=0.05):
+    def __init__(self, where, pause=None):
         super().__init__(daemon=True)
-        self.caller, self.pause = Caller(where), pause
+        self.caller = Caller(where)
+        self.pause = tap.rest_s(0.2) if pause is None else pause
         self.seen = {}              # id: the newest version seen
         self.answers = 0
         self.refusals = 0           # 503: the search answers, and has no searcher

@@ -93,6 +93,12 @@ def count(few, many, variable):
     return int(os.environ.get(variable) or (many if os.environ.get("TORG_TEST_LONG") else few))
 
 
+def rest_s(seconds):
+    """How long who writes or searches without end rests in between: what it does for nobody's sake
+    takes the cores from other tests. Long runs are there to be hasty."""
+    return seconds / 10 if os.environ.get("TORG_TEST_LONG") else seconds
+
+
 def at_load(seconds):
     """A bound of wall time that holds on a quiet machine, as much longer as programs want each core."""
     return seconds * max(1, os.getloadavg()[0] / (os.cpu_count() or 1))

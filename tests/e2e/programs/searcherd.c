@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "index_messages.h"
+#include "net/client/caller.h"
 #include "net/server/server.h"
 #include "searcher/fronts.h"
 #include "searcher/service.h"
@@ -127,10 +128,17 @@ static int relay(struct call *call, const ProtobufCMessage *message, ProtobufCMe
 
 static const struct rpc_method relayed[] = {{.name = "Search", .unary = relay}};
 
+static struct peer_caller make_caller(void)
+{
+    const struct caller_options options = {.service = torg__v1__searcher_service__descriptor.name};
+
+    return (struct peer_caller){caller_call, caller_free, caller_new(&options)};
+}
+
 static int run_relay(const struct options *options, const struct server_options *serving)
 {
-    const struct peers_options others = {.urls = options->replicas,
-                                         .count = options->replica_count};
+    const struct peers_options others = {
+        .urls = options->replicas, .count = options->replica_count, .caller = make_caller()};
     struct rpc_service service = {.descriptor = &torg__v1__searcher_service__descriptor,
                                   .methods = relayed,
                                   .method_count = ARRAY_COUNT(relayed)};
@@ -174,6 +182,8 @@ int main(int argc, char **argv)
     if (options.is_relay)
         return run_relay(&options, &serving);
     others.count = options.replica_count;
+    if (others.count)
+        others.caller = make_caller();
     if (topics_open("memory:", NULL, &following.topics, &err) ||
         coord_open("memory:searcherd", "searcherd", NULL, &following.coord, &err))
         bad(err.text);

@@ -10,8 +10,8 @@
  *           [--drain-pause-ms N]
  *
  * Prints {"port":…,"operator_port":…,"pid":…} as one line when it listens, and serves until
- * SIGTERM, then drains for 10 s at most. With --auth the keys are "Bearer good" (scope "echo"),
- * "Bearer poor" (none); Count needs the scope.
+ * SIGTERM, then drains for ten minutes at most. With --auth the keys are "Bearer good" (scope
+ * "echo"), "Bearer poor" (none) and "Bearer tom-…" (of the seller tom); Count needs the scope.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -29,7 +30,7 @@
 #include "net/server/server.h"
 #include "testd_seen.h"
 
-enum { DRAIN_MS = 10 * 1000, REPLY_SIZE_MAX = 16 << 20, NUMBER_MAX = 1000 * 1000 };
+enum { DRAIN_MS = 600 * 1000, REPLY_SIZE_MAX = 16 << 20, NUMBER_MAX = 1000 * 1000 };
 
 typedef Torg__Test__V1__EchoRequest echo_request;
 typedef Torg__Test__V1__EchoResponse echo_response;
@@ -79,12 +80,14 @@ static int sleep_some(struct call *call, const ProtobufCMessage *request,
     const Torg__Test__V1__SleepRequest *in = (const Torg__Test__V1__SleepRequest *)request;
     echo_response *out = (echo_response *)response;
     struct timespec step = {.tv_nsec = 1000 * 1000};
+    const struct clock *clock = clock_system();
+    int64_t end_us = clock_mono_us(clock) + in->milliseconds * (int64_t)1000;
 
-    log_info("sleep began");
-    for (int i = 0; i < in->milliseconds; i++) {
+    log_info("sleep began", LOG_INT("milliseconds", in->milliseconds));
+    while (clock_mono_us(clock) < end_us || (*in->until && access(in->until, F_OK))) {
         if (call_cancelled(call)) {
-            log_info("sleep was cancelled", LOG_INT("after_ms", i));
-            return err_set(err, ERR_CANCELLED, "cancelled after %d ms", i);
+            log_info("sleep was cancelled");
+            return err_set(err, ERR_CANCELLED, "cancelled");
         }
         nanosleep(&step, NULL);
     }
@@ -182,6 +185,8 @@ static int authenticate(struct authenticator *self, const struct credential *cre
 
     if (bytes_equal_text(authorization, "Bearer good"))
         snprintf(identity->scopes, sizeof(identity->scopes), "echo other");
+    else if (bytes_begin(authorization, bytes_of("Bearer tom-")))
+        snprintf(identity->seller, sizeof(identity->seller), "tom");
     else if (!bytes_equal_text(authorization, "Bearer poor"))
         return err_set(err, ERR_UNAUTHENTICATED, "the key is not known");
     snprintf(identity->principal, sizeof(identity->principal), "%.*s",
@@ -190,7 +195,7 @@ static int authenticate(struct authenticator *self, const struct credential *cre
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "Echo", .unary = echo, .flags = RPC_INLINE},
+    {.name = "Echo", .unary = echo, .flags = RPC_INLINE | RPC_OF_SELLER},
     {.name = "Fail", .unary = fail, .flags = RPC_PUBLIC},
     {.name = "Sleep", .unary = sleep_some},
     {.name = "Block", .unary = block, .flags = RPC_INLINE},

@@ -33,7 +33,7 @@ static struct job *run_next(struct fair *fair, int64_t cost_us)
     struct job *job = fair_pop(fair);
 
     if (job)
-        fair_done(fair, job->caller, job->cost_us, cost_us);
+        fair_done(fair, job->caller, job->cost_us, cost_us, cost_us);
     return job;
 }
 
@@ -75,23 +75,71 @@ static void a_polite_caller_does_not_wait_behind_a_greedy_one(void **state)
     drain(fair);
 }
 
-/* ... also when it has the same address, or the same key: lanes that ask one thing at a time. */
-static void a_polite_lane_waits_for_few(void **state)
+/* ... also when it has the same address, or the same key: a lane that asks one thing at a time
+ * waits for one job, whenever it comes. */
+static void a_polite_lane_waits_for_one(void **state)
 {
     struct fair *fair = fair_new(JOB_MAX);
-    unsigned waited = 0;
 
     for (size_t i = 0; i < 1600; i++)
         push(fair, i, GREEDY, i % LANE_COUNT);
-    for (size_t i = 0; i < LANE_COUNT; i++)
+    for (size_t i = 0; i < LANE_COUNT; i++) /* all were new once */
         run_next(fair, COST_US);
-    for (size_t round = 0; round < 100; round++) {
-        const struct job *own = push(fair, 1600 + round, GREEDY, 1000);
+    for (size_t round = 0; round < 40; round++) {
+        const struct job *own;
+        unsigned waited = 0;
 
+        for (size_t i = 0; i < round % 7 + FAIR_DEEP; i++)
+            run_next(fair, COST_US);
+        own = push(fair, 1600 + round, GREEDY, 1000);
         while (run_next(fair, COST_US) != own)
             waited++;
+        assert_true(waited <= 1);
     }
-    assert_true(waited <= 100 * (LANE_COUNT / FAIR_DEEP + 2));
+    drain(fair);
+}
+
+/* Whose jobs take long is told, and that a new lane of his need not wait for those that run. */
+static void dear_callers_are_told(void **state)
+{
+    struct fair *fair = fair_new(JOB_MAX);
+    struct job *first;
+
+    for (size_t i = 0; i < 100; i++)
+        push(fair, i, GREEDY, 1);
+    assert_true(fair_next_is_new(fair));
+    for (size_t i = 0; i < 20; i++)
+        run_next(fair, 60 * COST_US);
+    first = fair_pop(fair);
+    assert_true(fair_next_is_dear(fair));
+    assert_false(fair_next_is_new(fair));
+    push(fair, 100, GREEDY, 2);
+    assert_true(fair_next_is_new(fair));
+    push(fair, 101, POLITE, 1); /* before all others */
+    assert_true(fair_next_is_new(fair));
+    assert_false(fair_next_is_dear(fair));
+    assert_ptr_equal(run_next(fair, COST_US), &jobs[101]);
+    assert_ptr_equal(run_next(fair, COST_US), &jobs[100]);
+    fair_done(fair, GREEDY, first->cost_us, 1, 1);
+    drain(fair);
+}
+
+/* A caller who was charged for more than its jobs cost is not before who comes afterwards. */
+static void nothing_is_owed_for_a_wrong_guess(void **state)
+{
+    struct fair *fair = fair_new(JOB_MAX);
+    struct job *taken[3];
+
+    for (size_t i = 0; i < 100; i++)
+        push(fair, i, GREEDY, 1);
+    for (size_t i = 0; i < 20; i++)
+        run_next(fair, 60 * COST_US);
+    for (size_t i = 0; i < ARRAY_COUNT(taken); i++)
+        taken[i] = fair_pop(fair);
+    for (size_t i = 0; i < ARRAY_COUNT(taken); i++)
+        fair_done(fair, GREEDY, taken[i]->cost_us, 1, 1);
+    push(fair, 100, POLITE, 1);
+    assert_ptr_equal(run_next(fair, COST_US), &jobs[100]);
     drain(fair);
 }
 
@@ -126,7 +174,9 @@ static void what_is_dear_has_fewer_turns(void **state)
     for (unsigned dear = 0; dear < 10;) {
         struct job *job = fair_pop(fair);
 
-        fair_done(fair, job->caller, job->cost_us, job->caller == GREEDY ? 60 * COST_US : COST_US);
+        int64_t cost_us = job->caller == GREEDY ? 60 * COST_US : COST_US;
+
+        fair_done(fair, job->caller, job->cost_us, cost_us, cost_us);
         dear += job->caller == GREEDY;
         cheap += job->caller == POLITE;
     }
@@ -217,7 +267,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_caller_is_served_in_order),
         cmocka_unit_test(a_polite_caller_does_not_wait_behind_a_greedy_one),
-        cmocka_unit_test(a_polite_lane_waits_for_few),
+        cmocka_unit_test(a_polite_lane_waits_for_one),
+        cmocka_unit_test(dear_callers_are_told),
+        cmocka_unit_test(nothing_is_owed_for_a_wrong_guess),
         cmocka_unit_test(a_deep_lane_has_its_turns),
         cmocka_unit_test(what_is_dear_has_fewer_turns),
         cmocka_unit_test(absence_saves_nothing),

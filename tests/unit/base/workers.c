@@ -164,6 +164,33 @@ static void who_waits_makes_room(void **state)
     assert_int_equal(atomic_load(&done), 6);
 }
 
+/* One caller does not hold all threads, however many it asks for: another finds one. */
+static void nobody_has_all_threads(void **state)
+{
+    struct workers *workers = workers_new("test", 8, JOB_COUNT, NULL, clock_system());
+    struct timespec pause = {.tv_nsec = 1000 * 1000};
+    static struct job jobs[20];
+
+    atomic_store(&done, 0);
+    atomic_store(&most, 0);
+    pthread_mutex_lock(&gate);
+    for (int i = 0; i < 19; i++) {
+        jobs[i] = (struct job){.run = pass_gate, .caller = 1};
+        assert_int_equal(workers_submit(workers, &jobs[i]), 0);
+    }
+    for (int i = 0; i < PATIENCE_MS && atomic_load(&running) < 6; i++)
+        nanosleep(&pause, NULL);
+    assert_int_equal(atomic_load(&running), 6);
+    jobs[19] = (struct job){.run = pass_gate, .caller = OTHER};
+    assert_int_equal(workers_submit(workers, &jobs[19]), 0);
+    for (int i = 0; i < PATIENCE_MS && atomic_load(&running) < 7; i++)
+        nanosleep(&pause, NULL);
+    assert_int_equal(atomic_load(&most), 7);
+    pthread_mutex_unlock(&gate);
+    workers_free(workers);
+    assert_int_equal(atomic_load(&done), 20);
+}
+
 static _Atomic int given_back;
 
 static void give_back(struct job *job)
@@ -209,6 +236,7 @@ int main(void)
         cmocka_unit_test(those_that_wait_are_taken_together),
         cmocka_unit_test(a_limited_pool_runs_few),
         cmocka_unit_test(who_waits_makes_room),
+        cmocka_unit_test(nobody_has_all_threads),
         cmocka_unit_test(the_greediest_makes_room),
     };
 

@@ -90,7 +90,7 @@ static const struct {
      "RANGE is for"},
     {ATTRIBUTES(ATTRIBUTE("a", "'type': 'TEXT', 'filter': 'TOGGLE'")), "attributes[0].filter",
      "TOGGLE is for a FLAG"},
-    {ATTRIBUTES(ATTRIBUTE("a", "'type': 'YEAR', 'filter': 'LIST'")), "attributes[0].filter",
+    {ATTRIBUTES(ATTRIBUTE("a", "'type': 'FLAG', 'filter': 'LIST'")), "attributes[0].filter",
      "LIST is for"},
     {ATTRIBUTES(ATTRIBUTE("a", "'type': 'FLAG', 'filter': 'TREE'")), "attributes[0].filter",
      "TREE is for"},
@@ -163,7 +163,7 @@ static const struct {
     {TREE(CATEGORY("a", ", 'attributes': ['pick'], 'overrides': [{'id': 'pick', "
                         "'options': ['a', 'a']}]")),
      "categories[0].overrides[0].options", "'a' comes twice"},
-    {TREE(CATEGORY("a", ", 'attributes': ['count'], 'overrides': [{'id': 'count', "
+    {TREE(CATEGORY("a", ", 'attributes': ['same'], 'overrides': [{'id': 'same', "
                         "'filter': 'LIST'}]")),
      "categories[0].overrides[0].filter", "LIST is for"},
     /* filters and rules */

@@ -604,10 +604,33 @@ static void paths_have_the_names_of_their_reader(void **state)
         }
 }
 
+static void a_text_may_begin_with_the_path_of_a_field(void **state)
+{
+    static const char *const with[] = {"an_int32: is odd", "anInt32: is odd",
+                                       "child.manyChildren[3].aString: is odd",
+                                       "a_map[\"x: y\"]: is odd", "aString.below-it: is odd"};
+    static const char *const without[] = {"",
+                                          "is odd",
+                                          ": is odd",
+                                          "priice: unknown field",
+                                          "an_int32 is odd: see",
+                                          "child.: is odd",
+                                          "http://an_int32: is odd",
+                                          "an_int32"};
+
+    for (size_t i = 0; i < ARRAY_COUNT(with); i++)
+        assert_int_equal(json_field_path_size(with[i], EVERYTHING),
+                         strstr(with[i], ": is odd") - with[i]);
+    for (size_t i = 0; i < ARRAY_COUNT(without); i++)
+        assert_int_equal(json_field_path_size(without[i], EVERYTHING), 0);
+    assert_int_equal(json_field_path_size("an_int32: is odd", NULL), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_messages_come_back),
+        cmocka_unit_test(a_text_may_begin_with_the_path_of_a_field),
         cmocka_unit_test(names_are_camel_case_and_the_protos_own_are_read),
         cmocka_unit_test(integers_are_exact_at_their_extremes),
         cmocka_unit_test(reals_come_back_as_they_were),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an offer's price becomes in its document: numbers of one currency alone are compared. */
+/* What an offer's price, its salary and other fields of some categories become in its document:
+ * numbers of one currency alone are compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,9 @@
 
 static const char catalog_json[] =
     "{\"defaults\": {\"policy\": {\"currencies\": [\"EUR\", \"USD\"]}}, \"categories\": ["
-    "{\"id\": \"a\", \"name\": {\"en\": \"Alpha\"}, \"policy\": {\"currencies\": [\"USD\"]}}]}";
+    "{\"id\": \"a\", \"name\": {\"en\": \"Alpha\"}, \"policy\": {\"currencies\": [\"USD\"]}},"
+    "{\"id\": \"jobs\", \"name\": {\"en\": \"Jobs\"}, \"filters\": [\"SALARY\", \"SELLER_KIND\","
+    " \"EXCHANGE\"]}]}";
 
 static Torg__V1__Offer *offer_of(const char *currency, int64_t amount, struct arena *arena)
 {
@@ -85,10 +88,79 @@ static void a_price_in_another_currency_is_shown_and_not_compared(void **state)
     arena_free(arena);
 }
 
+static void a_salary_is_compared_by_the_month(void **state)
+{
+    static const struct {
+        Torg__V1__Salary__Period period;
+        int64_t min, max, from, to;
+        const char *currency, *shown;
+    } cases[] = {
+        {TORG__V1__SALARY__PERIOD__MONTH, 100, 250, 100, 250, "EUR", "100 250 EUR month"},
+        {TORG__V1__SALARY__PERIOD__MONTH, 100, 0, 100, 100, "EUR", "100 0 EUR month"},
+        {TORG__V1__SALARY__PERIOD__HOUR, 0, 7, 1155, 1155, "EUR", "0 7 EUR hour"},
+        {TORG__V1__SALARY__PERIOD__SHIFT, 10, 20, 150, 300, "EUR", "10 20 EUR shift"},
+        {TORG__V1__SALARY__PERIOD__YEAR, 1200, 2400, 100, 200, "EUR", "1200 2400 EUR year"},
+        {TORG__V1__SALARY__PERIOD__MONTH, 100, 250, -1, -1, "USD", "100 250 USD month"},
+    };
+    struct arena *arena = arena_new();
+    Torg__V1__RawDocument *document;
+    struct catalog *catalog;
+    struct err err;
+
+    (void)state;
+    assert_int_equal(catalog_from_json(bytes_of(catalog_json), NULL, &catalog, &err), 0);
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        Torg__V1__Offer *offer = offer_of(NULL, 0, arena);
+        Torg__V1__Salary salary = TORG__V1__SALARY__INIT;
+        const Torg__V1__RawField *from, *to;
+
+        salary.min = cases[i].min;
+        salary.max = cases[i].max;
+        salary.currency = (char *)cases[i].currency;
+        salary.period = cases[i].period;
+        offer->content->category = arena_strdup(arena, "jobs");
+        offer->content->salary = &salary;
+        assert_int_equal(offer_document(offer, catalog, arena, &document, &err), 0);
+        from = field_of(document, OFFER_FIELD_SALARY_FROM);
+        to = field_of(document, OFFER_FIELD_SALARY_TO);
+        assert_int_equal(from ? from->integer : -1, cases[i].from);
+        assert_int_equal(to ? to->integer : -1, cases[i].to);
+        assert_string_equal(field_of(document, OFFER_FIELD_SALARY)->stored, cases[i].shown);
+    }
+    catalog_unref(catalog);
+    arena_free(arena);
+}
+
+static void a_category_says_which_fields_its_documents_have(void **state)
+{
+    struct arena *arena = arena_new();
+    Torg__V1__Offer *offer = offer_of(NULL, 0, arena);
+    Torg__V1__RawDocument *document;
+    struct catalog *catalog;
+    struct err err;
+
+    (void)state;
+    assert_int_equal(catalog_from_json(bytes_of(catalog_json), NULL, &catalog, &err), 0);
+    offer->content->delivery = offer->content->exchange = true;
+    offer->content->seller_kind = TORG__V1__OFFER_CONTENT__SELLER_KIND__BUSINESS;
+    assert_int_equal(offer_document(offer, catalog, arena, &document, &err), 0);
+    assert_null(field_of(document, OFFER_FIELD_EXCHANGE));
+    assert_null(field_of(document, OFFER_FIELD_SELLER_KIND));
+    offer->content->category = arena_strdup(arena, "jobs");
+    assert_int_equal(offer_document(offer, catalog, arena, &document, &err), 0);
+    assert_null(field_of(document, OFFER_FIELD_DELIVERY));
+    assert_true(field_of(document, OFFER_FIELD_EXCHANGE)->boolean);
+    assert_string_equal(field_of(document, OFFER_FIELD_SELLER_KIND)->keyword, "business");
+    catalog_unref(catalog);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_price_in_another_currency_is_shown_and_not_compared),
+        cmocka_unit_test(a_salary_is_compared_by_the_month),
+        cmocka_unit_test(a_category_says_which_fields_its_documents_have),
     };
 
     return cmocka_run_group_tests_name("documents-offer_document", tests, NULL, NULL);

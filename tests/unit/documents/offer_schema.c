@@ -24,7 +24,8 @@ static const char catalog_json[] =
     "{\"id\": \"some\", \"name\": {\"en\": \"Some\"}, \"type\": \"OPTIONS\", \"options\": ["
     "{\"id\": \"y\", \"name\": {\"en\": \"Y\"}}]},"
     "{\"id\": \"exact\", \"name\": {\"en\": \"Exact\"}, \"type\": \"DECIMAL\", \"digits\": 3},"
-    "{\"id\": \"whole\", \"name\": {\"en\": \"Whole\"}, \"type\": \"INTEGER\"},"
+    "{\"id\": \"whole\", \"name\": {\"en\": \"Whole\"}, \"type\": \"INTEGER\", "
+    "\"filter\": \"LIST\"},"
     "{\"id\": \"built\", \"name\": {\"en\": \"Built\"}, \"type\": \"YEAR\"},"
     "{\"id\": \"is\", \"name\": {\"en\": \"Is\"}, \"type\": \"FLAG\"},"
     "{\"id\": \"free\", \"name\": {\"en\": \"Free\"}, \"type\": \"TEXT\"},"
@@ -108,7 +109,16 @@ static void a_document_has_the_fields_of_its_catalogue(void **state)
                          made->options ? made->options->scale : 0);
     }
     assert_int_equal(attribute_count, 6);
-    assert_int_equal(count, 15 + 6); /* neither words alone, nor what no category has */
+    assert_int_equal(count, 22 + 2 + 6 + 1); /* neither words alone, nor what no category has */
+    for (size_t i = 0; i < 2; i++) {         /* what clicks write beside them has its room */
+        const Torg__V1__SchemaField *rate =
+            find(fields, count, i ? OFFER_FIELD_APPEAL : OFFER_FIELD_CTR);
+
+        assert_non_null(rate);
+        assert_int_equal(rate->type, TYPE(DECIMAL));
+        assert_true(rate->options->side);
+        assert_int_equal(rate->options->scale, OFFER_RATE_DIGITS);
+    }
     assert_null(find(fields, count, OFFER_ATTRIBUTE_PREFIX "free"));
     assert_null(find(fields, count, OFFER_ATTRIBUTE_PREFIX "unused"));
     catalog_unref(catalog);

@@ -47,6 +47,8 @@ static const char catalog_json[] =
     "{\"id\":\"cars\",\"name\":{\"ru\":\"Машины\",\"en\":\"Cars\"},\"attributes\":[\"make\","
     "\"year\"]},"
     "{\"id\":\"other2\",\"parent\":\"cars\",\"name\":{\"ru\":\"Прочее\",\"en\":\"Other\"}},"
+    "{\"id\":\"jobs\",\"name\":{\"ru\":\"Работа\",\"en\":\"Jobs\"},"
+    " \"filters\":[\"SALARY\",\"SELLER_KIND\",\"EXCHANGE\"],\"policy\":{\"price\":\"FORBIDDEN\"}},"
     "{\"id\":\"fix\",\"name\":{\"ru\":\"Ремонт / стройка\",\"en\":\"Repair\"}}]}";
 
 struct fixture {
@@ -57,10 +59,17 @@ struct fixture {
     struct err err;
 };
 
+static int make(struct fixture *fixture, const char *map, struct feed_mapping **made)
+{
+    const struct feed_mapping_options options = {.categories = bytes_of(map)};
+
+    return feed_mapping_new(fixture->catalog, &options, made, &fixture->err);
+}
+
 static void use_map(struct fixture *fixture, const char *map)
 {
     feed_mapping_free(fixture->mapping);
-    if (feed_mapping_new(fixture->catalog, bytes_of(map), &fixture->mapping, &fixture->err))
+    if (make(fixture, map, &fixture->mapping))
         fail_msg("%s", fixture->err.text);
 }
 
@@ -109,6 +118,8 @@ static const Torg__V1__FeedUpsert *map_row(struct fixture *fixture, const char *
         Torg__V1__FeedUpsert *upsert = fixture->event.upsert; /* its texts are the row's */
 
         upsert->external_id = arena_strdup(fixture->arena, upsert->external_id);
+        if (upsert->content)
+            upsert->content->title = arena_strdup(fixture->arena, upsert->content->title);
         for (size_t i = 0; i < upsert->n_problems; i++)
             upsert->problems[i]->reason = arena_strdup(fixture->arena, upsert->problems[i]->reason);
     }
@@ -161,20 +172,14 @@ static void a_map_goes_first(void **state)
     assert_string_equal(category_of(fixture, "1", "Всё/Чайники"), "fix");
     assert_non_null(strstr(category_of(fixture, "1", "Мусор"), "none of ours"));
     assert_string_equal(category_of(fixture, "1", "Машины"), "cars");
-    assert_int_equal(
-        feed_mapping_new(fixture->catalog, bytes_of("a,b\n1,spoons"), &none, &fixture->err),
-        ERR_INVALID);
+    assert_int_equal(make(fixture, "a,b\n1,spoons", &none), ERR_INVALID);
     assert_string_equal(fixture->err.text, "line 2: the catalogue has no category \"spoons\"");
-    assert_int_equal(
-        feed_mapping_new(fixture->catalog, bytes_of("Ложки,spoons\n"), &none, &fixture->err),
-        ERR_INVALID);
+    assert_int_equal(make(fixture, "Ложки,spoons\n", &none), ERR_INVALID);
     assert_non_null(strstr(fixture->err.text, "its only line names no category"));
     use_map(fixture, "Машины,\n");
     assert_non_null(strstr(category_of(fixture, "1", "Машины"), "none of ours"));
-    assert_int_equal(feed_mapping_new(fixture->catalog, bytes_of("a,b\n1"), &none, &fixture->err),
-                     ERR_INVALID);
-    assert_int_equal(feed_mapping_new(fixture->catalog, bytes_of("\xff"), &none, &fixture->err),
-                     ERR_INVALID);
+    assert_int_equal(make(fixture, "a,b\n1", &none), ERR_INVALID);
+    assert_int_equal(make(fixture, "\xff", &none), ERR_INVALID);
 }
 
 /* "color=red material=wood,glass weight=1.5kg", of the values in their order. */
@@ -335,9 +340,87 @@ static void a_required_one_refuses_the_row(void **state)
     assert_int_equal(upsert->n_problems, 1);
     assert_string_equal(upsert->external_id, "7");
     assert_string_equal(upsert->problems[0]->field, "attributes.power");
-    assert_null(upsert->content);
+    assert_string_equal(upsert->content->title, "Чайник"); /* the rest of it is looked at too */
     upsert = map_row(fixture, "id|category|title|price\n7|Ложки|Ложка|-1");
     assert_int_equal(upsert->n_problems, 2); /* the reader's and ours */
+}
+
+static void a_map_sets_attributes_and_a_default(void **state)
+{
+    struct fixture *fixture = *state;
+    struct feed_mapping *none;
+
+    use_map(fixture, "feed,category,rows,attributes\r\n"
+                     "26,kettles,5,\"Мощность, Вт=2000; material=Стекло\"\r\n"
+                     "\"Дом, сад\",home,7,\r\n81,-,1,\r\n82,,1,\r\n*,other1,,color=red\r\n");
+    assert_string_equal(values_of(fixture, "id|categoryId|title\n1|26|Вещь"),
+                        "power=2000 material=glass");
+    assert_string_equal(
+        values_of(fixture, "id|categoryId|title|power|material\n1|26|Вещь|5|Дерево"),
+        "power=5 material=wood"); /* the row's own first */
+    assert_string_equal(category_of(fixture, "", "Дом, сад"), "home");
+    assert_string_equal(category_of(fixture, "", "Дом, сад/Лопаты"), "home"); /* what is above */
+    assert_non_null(strstr(category_of(fixture, "81", "Машины"), "none of ours"));
+    assert_string_equal(category_of(fixture, "82", "Машины"), "cars"); /* nothing said yet */
+    assert_string_equal(category_of(fixture, "99", "Нечто"), "other1");
+    assert_string_equal(values_of(fixture, "id|categoryId|title\n1|99|Вещь"), "color=red");
+    assert_int_equal(make(fixture, "feed,category,attributes\n1,cars,color=red\n", &none),
+                     ERR_INVALID);
+    assert_string_equal(fixture->err.text,
+                        "line 2: the category \"cars\" has no attribute \"color\"");
+    assert_int_equal(make(fixture, "feed,category,attributes\n1,home,color=pink\n", &none),
+                     ERR_INVALID);
+    assert_int_equal(make(fixture, "feed,category,attributes\n1,home,red\n", &none), ERR_INVALID);
+}
+
+static void units_stand_in_names_too(void **state)
+{
+    struct fixture *fixture = *state;
+
+    assert_string_equal(values_of(fixture, "id|category|title|Вес (г)\n1|home|Вещь|1 500"),
+                        "weight=1500g");
+    assert_string_equal(values_of(fixture, "id|category|title|Вес, г\n1|home|Вещь|1500"),
+                        "weight=1500g");
+    assert_string_equal(values_of(fixture, "id|category|title|Вес [г]\n1|home|Вещь|1500"),
+                        "weight=1500g");
+    assert_string_equal(values_of(fixture, "id|category|title|Вес (кг)\n1|home|Вещь|15 кг"),
+                        "weight=15kg");
+    assert_string_equal(values_of(fixture, "id|category|title|Вес (в упаковке)\n1|home|Вещь|15"),
+                        "");
+}
+
+static void what_a_category_does_not_take_is_left_out(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct feed_mapping_options options = {.shorten = true, .decimal = '.'};
+    const Torg__V1__FeedUpsert *upsert;
+    struct buf csv = BUF_INIT(1 << 16);
+
+    feed_mapping_free(fixture->mapping);
+    assert_int_equal(feed_mapping_new(fixture->catalog, &options, &fixture->mapping, &fixture->err),
+                     0);
+    buf_put_text(&csv, "id|category|title|condition|model|weight|photos\n1|home|");
+    for (int i = 0; i < 30; i++)
+        buf_put_text(&csv, "слово, ");
+    buf_put_text(&csv, "|new|");
+    for (int i = 0; i < 2000; i++)
+        buf_put_text(&csv, "м");
+    buf_put_text(&csv, "|150,000|");
+    for (int i = 0; i < 50; i++)
+        buf_printf(&csv, "https://a.example/%d.jpg ", i);
+    upsert = map_row(fixture, buf_text(&csv));
+    assert_int_equal(upsert->n_problems, 0);
+    assert_int_equal(upsert->content->n_attributes, 1);
+    assert_string_equal(upsert->content->attributes[0]->decimal, "150000");
+    assert_true(strlen(upsert->content->title) < 2 * 210);
+    assert_int_equal(strcmp(upsert->content->title + strlen(upsert->content->title) - 10, "слово"),
+                     0);
+    assert_int_equal(upsert->n_notes, 4);
+    assert_string_equal(upsert->notes[0]->field, "title");
+    assert_non_null(strstr(upsert->notes[1]->reason, "no condition"));
+    assert_string_equal(upsert->notes[2]->field, "attributes.model");
+    assert_string_equal(upsert->notes[3]->field, "photos");
+    buf_release(&csv);
 }
 
 static void unknown_names_are_counted(void **state)
@@ -380,6 +463,32 @@ static void many_names_do_not_make_it_grow(void **state)
     assert_string_equal(category_of(fixture, "17", "чайники"), "kettles");
 }
 
+static void fields_of_some_categories_stand_among_the_attributes(void **state)
+{
+    struct fixture *fixture = *state;
+    const Torg__V1__FeedUpsert *upsert =
+        map_row(fixture, "id|category|title|salary from|Зарплата до|salary_period|Продавец|обмен|"
+                         "delivery\n1|jobs|Водитель|80 000|120000 руб.|смена|Компания|да|true");
+    const Torg__V1__Salary *salary = upsert->content->salary;
+
+    assert_non_null(salary);
+    assert_int_equal(salary->min, 8000000);
+    assert_int_equal(salary->max, 12000000);
+    assert_int_equal(salary->period, TORG__V1__SALARY__PERIOD__SHIFT);
+    assert_string_equal(salary->currency, "RUB");
+    assert_int_equal(upsert->content->seller_kind, TORG__V1__OFFER_CONTENT__SELLER_KIND__BUSINESS);
+    assert_true(upsert->content->exchange);
+    assert_false(upsert->content->delivery); /* jobs have none: feeds say it of everything */
+    assert_int_equal(upsert->n_notes, 0);
+
+    upsert = map_row(fixture, "id|category|title|price|exchange\n1|jobs|Водитель|80000|perhaps");
+    assert_null(upsert->content->price);
+    assert_int_equal(upsert->content->salary->min, 8000000);
+    assert_int_equal(upsert->content->salary->period, TORG__V1__SALARY__PERIOD__MONTH);
+    assert_int_equal(upsert->n_notes, 1);
+    assert_string_equal(upsert->notes[0]->field, "attributes.exchange");
+}
+
 static void a_deletion_is_an_event_of_its_own(void **state)
 {
     struct fixture *fixture = *state;
@@ -387,6 +496,18 @@ static void a_deletion_is_an_event_of_its_own(void **state)
     map_row(fixture, "id|deleted\n8|да");
     assert_int_equal(fixture->event.event_case, TORG__V1__FEED_EVENT__EVENT_DELETE);
     assert_int_equal(fixture->event.delete_->row, 1);
+}
+
+static void what_is_not_available_is_told(void **state)
+{
+    struct fixture *fixture = *state;
+
+    map_row(fixture, "id|availability\n8|out of stock");
+    assert_true(fixture->event.upsert->unavailable);
+    map_row(fixture, "id|наличие\n8|да");
+    assert_false(fixture->event.upsert->unavailable);
+    map_row(fixture, "id|available\n8|perhaps"); /* noted, and taken for available */
+    assert_false(fixture->event.upsert->unavailable);
 }
 
 int main(void)
@@ -401,9 +522,16 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_no_value_is_left_out_with_a_note, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_required_one_refuses_the_row, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_map_sets_attributes_and_a_default, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(units_stand_in_names_too, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_a_category_does_not_take_is_left_out, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(unknown_names_are_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_names_do_not_make_it_grow, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(fields_of_some_categories_stand_among_the_attributes,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_deletion_is_an_event_of_its_own, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_not_available_is_told, set_up, tear_down),
     };
 
     return cmocka_run_group_tests_name("feed_mapping", tests, NULL, NULL);

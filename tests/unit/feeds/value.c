@@ -52,7 +52,7 @@ static void prices_are_read_as_people_write_them(void **state)
         struct feed_number number;
         char currency[4];
         int64_t amount = -1;
-        const char *reason = feed_parse_price(bytes_of(cases[i].text), &number, currency);
+        const char *reason = feed_parse_price(bytes_of(cases[i].text), 0, &number, currency);
 
         if (!cases[i].currency) {
             assert_non_null(reason);
@@ -82,13 +82,59 @@ static void nonsense_is_no_price(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-        if (!feed_parse_price(bytes_of(cases[i]), &number, currency))
+        if (!feed_parse_price(bytes_of(cases[i]), 0, &number, currency))
             fail_msg("\"%s\" was taken for a price", cases[i]);
     }
-    assert_null(feed_parse_price(bytes_of("0.125"), &number, currency));
+    assert_null(feed_parse_price(bytes_of("0.125"), 0, &number, currency));
     assert_non_null(feed_price_minor(number, "RUB", &amount)); /* no such coin */
-    assert_null(feed_parse_price(bytes_of("999999999999999"), &number, currency));
+    assert_null(feed_parse_price(bytes_of("999999999999999"), 0, &number, currency));
     assert_non_null(feed_price_minor(number, "RUB", &amount)); /* too large */
+}
+
+static void a_told_sign_before_fractions_decides(void **state)
+{
+    static const struct {
+        const char *text;
+        char decimal;
+        int64_t amount; /* -1: refused */
+    } cases[] = {
+        {"5,000", '.', 500000},
+        {"$5,000", '.', 500000},
+        {"5.000", ',', 500000},
+        {"5,50", ',', 550},
+        {"5,50", '.', -1},
+        {"1,234,567.5", '.', 123456750},
+        {"1.234.567,5", ',', 123456750},
+        {"1,234.5", ',', -1},
+        {"1 999,5", ',', 199950},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct feed_number number;
+        char currency[4];
+        int64_t amount = -1;
+
+        if (!feed_parse_price(bytes_of(cases[i].text), cases[i].decimal, &number, currency))
+            assert_null(feed_price_minor(number, "RUB", &amount));
+        if (amount != cases[i].amount)
+            fail_msg("%s", cases[i].text);
+    }
+}
+
+static void numbers_are_rounded_by_their_first_digit_left_out(void **state)
+{
+    struct feed_number number = {123456, 4};
+
+    (void)state;
+    feed_number_round(&number, 2);
+    assert_true(number.mantissa == 1235 && number.digits == 2);
+    number = (struct feed_number){12349, 3};
+    feed_number_round(&number, 1);
+    assert_true(number.mantissa == 123 && number.digits == 1);
+    number = (struct feed_number){5, 0};
+    feed_number_round(&number, 2);
+    assert_true(number.mantissa == 5 && number.digits == 0);
 }
 
 static void a_word_that_is_no_currency_changes_nothing(void **state)
@@ -99,6 +145,10 @@ static void a_word_that_is_no_currency_changes_nothing(void **state)
     assert_false(feed_parse_currency(bytes_of("us1"), currency));
     assert_string_equal(currency, "");
     assert_true(feed_parse_currency(bytes_of("Rur"), currency));
+    assert_string_equal(currency, "RUB");
+    assert_true(feed_parse_currency(bytes_of("BYR"), currency));
+    assert_string_equal(currency, "BYN");
+    assert_true(feed_parse_currency(bytes_of("р."), currency));
     assert_string_equal(currency, "RUB");
 }
 
@@ -211,6 +261,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prices_are_read_as_people_write_them),
         cmocka_unit_test(nonsense_is_no_price),
+        cmocka_unit_test(a_told_sign_before_fractions_decides),
+        cmocka_unit_test(numbers_are_rounded_by_their_first_digit_left_out),
         cmocka_unit_test(a_word_that_is_no_currency_changes_nothing),
         cmocka_unit_test(degrees_flags_conditions_phones_and_urls),
         cmocka_unit_test(html_becomes_plain_text),

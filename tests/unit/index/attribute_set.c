@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "index/columns/attribute_set.h"
+#include "threads_only.h"
 
 enum {
     WINDOW_COUNT = 5,
@@ -359,5 +360,6 @@ int main(void)
         cmocka_unit_test(rebuilt_while_changing),
     };
 
+    threads_only("rebuilt_while_changing");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "index/columns/columns.h"
+#include "threads_only.h"
 
 struct world {
     struct schema *schema;
@@ -490,5 +491,6 @@ int main(void)
         cmocka_unit_test(columns_of_a_document_are_seen_together),
     };
 
+    threads_only("columns_of_a_document_are_seen_together");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,7 @@
 #include "base/random.h"
 #include "index/columns/columns_checkpoint.h"
 #include "test_dir.h"
+#include "threads_only.h"
 
 enum { FIELD_COUNT = 6, FILE_SIZE_LIMIT = 64 << 20, PATH_SIZE = 512 };
 
@@ -417,5 +418,6 @@ int main(void)
         cmocka_unit_test(killed_at_any_moment),
     };
 
+    threads_only("killed_at_any_moment");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

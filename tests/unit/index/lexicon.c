@@ -30,6 +30,7 @@
 #include "index/bounds.h"
 #include "index/text/lexicon.h"
 #include "test_dir.h"
+#include "threads_only.h"
 
 enum { NAIVE_MAX = 20000, WORD_SIZE = TOKEN_SIZE_MAX + 1, PATH_SIZE = TEST_DIR_SIZE + 20 };
 
@@ -834,5 +835,6 @@ int main(void)
         cmocka_unit_test(readers_beside_the_writer),
     };
 
+    threads_only("readers_beside_the_writer");
     return cmocka_run_group_tests_name("lexicon", tests, NULL, NULL);
 }

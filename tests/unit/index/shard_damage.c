@@ -20,6 +20,7 @@
 #include "shard_model.h"
 #include "test_dir.h"
 #include "text_model.h"
+#include "threads_only.h"
 
 enum { PATH_SIZE = 4096, FILE_COUNT_MAX = 200, OP_COUNT = 260 };
 
@@ -330,5 +331,6 @@ int main(void)
         cmocka_unit_test(a_directory_is_of_one_process_and_one_shard),
     };
 
+    threads_only("the_background_*");
     return cmocka_run_group_tests_name("shard_damage", tests, NULL, NULL);
 }

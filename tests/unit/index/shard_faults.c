@@ -22,6 +22,7 @@
 #include "shard_model.h"
 #include "test_dir.h"
 #include "text_model.h"
+#include "threads_only.h"
 
 enum {
     BUFFER_DOC_COUNT = 16, /* so a merge of more than 128 writes a file */
@@ -273,5 +274,6 @@ int main(void)
         cmocka_unit_test(the_background_tells_and_tries_again),
     };
 
+    threads_only("the_background_*");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

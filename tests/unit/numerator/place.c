@@ -60,6 +60,7 @@ static void parts_make_different_keys(void **state)
     };
     struct arena *arena = arena_new();
     struct bytes keys[ARRAY_COUNT(tuples)], parts[NUMBER_KEY_PART_MAX + 1];
+    struct bytes again[NUMBER_KEY_PART_MAX];
     struct err err;
 
     for (size_t i = 0; i < ARRAY_COUNT(tuples); i++) {
@@ -70,6 +71,9 @@ static void parts_make_different_keys(void **state)
         assert_int_equal(number_key_join(parts, count, &keys[i], arena, &err), 0);
         for (size_t j = 0; j < i; j++)
             assert_false(bytes_equal(keys[i], keys[j]));
+        assert_int_equal(number_key_split(keys[i], again), count);
+        for (uint32_t j = 0; j < count; j++)
+            assert_true(bytes_equal(again[j], parts[j]));
     }
     assert_true(bytes_equal_text(keys[1], "ab"));
     arena_free(arena);

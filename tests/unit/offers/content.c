@@ -22,6 +22,8 @@ static const char catalog_json[] =
     "  \"policy\": {\"titleMin\": 3, \"titleMax\": 20, \"descriptionMax\": 100,"
     "   \"photosMin\": 1, \"photosMax\": 2, \"currencies\": [\"RUB\", \"USD\"],"
     "   \"price\": \"REQUIRED\"}},"
+    "  {\"id\": \"jobs\", \"name\": {\"en\": \"Jobs\"}, \"filters\": [\"SALARY\", \"SELLER_KIND\"],"
+    "   \"policy\": {\"price\": \"FORBIDDEN\"}},"
     "  {\"id\": \"gifts\", \"name\": {\"en\": \"Gifts\"}, \"policy\": {\"price\": "
     "\"FORBIDDEN\"}}]}";
 
@@ -188,6 +190,46 @@ static void a_category_without_price_or_condition_has_none(void **state)
     refused(fixture, content, "content.price");
 }
 
+static void fields_of_some_categories_are_refused_in_others(void **state)
+{
+    struct fixture *fixture = *state;
+    Torg__V1__Salary salary = TORG__V1__SALARY__INIT;
+    Torg__V1__OfferContent *content = good_content(fixture);
+
+    content->delivery = true;
+    refused(fixture, content, "content.delivery");
+    content = good_content(fixture);
+    content->exchange = true;
+    refused(fixture, content, "content.exchange");
+    content = good_content(fixture);
+    content->seller_kind = TORG__V1__OFFER_CONTENT__SELLER_KIND__PRIVATE;
+    refused(fixture, content, "content.seller_kind");
+    content = good_content(fixture);
+    content->salary = &salary;
+    refused(fixture, content, "content.salary");
+    content = content_of(fixture, "{\"category\": \"jobs\", \"title\": \"A driver\"}");
+    content->seller_kind = TORG__V1__OFFER_CONTENT__SELLER_KIND__BUSINESS;
+    content->salary = &salary;
+    salary.currency = (char *)"RUB";
+    salary.period = TORG__V1__SALARY__PERIOD__MONTH;
+    refused(fixture, content, "content.salary"); /* neither end */
+    salary.max = 5;
+    assert_int_equal(check(fixture, content).count, 0);
+    salary.min = 6;
+    refused(fixture, content, "content.salary.max");
+    salary.min = -1;
+    refused(fixture, content, "content.salary.min");
+    salary.min = 5;
+    salary.period = 0;
+    refused(fixture, content, "content.salary.period");
+    salary.period = TORG__V1__SALARY__PERIOD__HOUR;
+    salary.currency = (char *)"USD";
+    refused(fixture, content, "content.salary.currency");
+    salary.currency = (char *)"RUB";
+    content->seller_kind = (Torg__V1__OfferContent__SellerKind)77;
+    refused(fixture, content, "content.seller_kind");
+}
+
 static void photos_keep_the_state_of_their_address(void **state)
 {
     struct fixture *fixture = *state;
@@ -213,6 +255,7 @@ int main(void)
         cmocka_unit_test(each_fault_is_told_of_its_field),
         cmocka_unit_test(addresses_and_contacts_are_checked),
         cmocka_unit_test(a_category_without_price_or_condition_has_none),
+        cmocka_unit_test(fields_of_some_categories_are_refused_in_others),
         cmocka_unit_test(photos_keep_the_state_of_their_address),
     };
 

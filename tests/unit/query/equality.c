@@ -22,12 +22,13 @@
 #include "naive.h"
 #include "queries.h"
 #include "test_dir.h"
+#include "threads_only.h"
 
 enum { FULL_LIMIT = WORLD_DOC_MAX + 1, TUNING_COUNT = 8 };
 #ifdef __SANITIZE_THREAD__
-enum { QUERY_COUNT_FEW = 3000, QUERY_COUNT_MANY = 10000 }; /* races show early, and cost more */
+enum { QUERY_COUNT_FEW = 1500, QUERY_COUNT_MANY = 10000 }; /* races show early, and cost more */
 #else
-enum { QUERY_COUNT_FEW = 20000, QUERY_COUNT_MANY = 1000000 };
+enum { QUERY_COUNT_FEW = 12000, QUERY_COUNT_MANY = 1000000 };
 #endif
 
 struct bench {
@@ -705,5 +706,6 @@ int main(void)
         cmocka_unit_test(equals_while_written),
     };
 
+    threads_only("equals_while_written");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 #include "query/bounds.h"
 
-enum { PRICE, RATING, DATE, POINT, FIELD_COUNT };
+enum { PRICE, RATING, DATE, POINT, SIZE, CATEGORY, FIELD_COUNT };
 enum { NOW = 1000 };
 
 struct world {
@@ -30,12 +30,17 @@ static int setup(void **state)
         [RATING] = {.type = FIELD_DECIMAL, .scale = 2, .name = "rating"},
         [DATE] = {.type = FIELD_DATE, .name = "date"},
         [POINT] = {.type = FIELD_GEO, .name = "point"},
+        [SIZE] = {.type = FIELD_INTEGER, .name = "a.frame-size"},
+        [CATEGORY] = {.type = FIELD_CATEGORY, .name = "category"},
     };
+    const struct bytes category = bytes_of("cars/used");
     const struct shard_value values[FIELD_COUNT] = {
         {.field = PRICE, .kind = VALUE_NUMBER, .number = -7},
         {.field = RATING, .kind = VALUE_NUMBER, .number = 450},
         {.field = DATE, .kind = VALUE_NUMBER, .number = NOW - 60},
         {.field = POINT, .kind = VALUE_GEO, .geo = {557500000, 376200000}},
+        {.field = SIZE, .kind = VALUE_NUMBER, .number = 17},
+        {.field = CATEGORY, .kind = VALUE_KEYWORDS, .keywords = {&category, 1}},
     };
     const struct shard_document full = {.id = 1, .values = values, .count = FIELD_COUNT};
     const struct shard_document empty = {.id = 2};
@@ -113,6 +118,10 @@ static void values_are_what_they_say(void **state)
         {"distance(point, 55.75, 37.62)", 0},
         {"1e3 + .5", 1000.5},
         {"1 / 0", INFINITY},
+        {"a.frame-size-price", 24},
+        {"a.frame-size * 2", 34},
+        {"has(category, \"cars\") + has(category, \"cars/used\")", 2},
+        {"has(category, \"cars/new\") + has(category, \"car\")", 0},
     };
     size_t i;
 
@@ -214,10 +223,49 @@ static void depth_is_bounded(void **state)
     buf_release(&text);
 }
 
+static void factors_are_bounded(void **state)
+{
+    static const struct {
+        const char *text;
+        double max; /* NAN: none */
+    } cases[] = {
+        {"score", 1},
+        {"score * min(max(default(price, 1), 0.8), 1.25)", 1.25},
+        {"score * (1 + 0.3 * has(category, \"cars\")) * (2 - 1)", 1.3},
+        {"2 * score - score / 4", 1.75},
+        {"score / (1 + distance(point, 55, 37) / 1000)", 1},
+        {"score * exp(-max(age(date), 0) / 86400)", 1},
+        {"if(price, score, score * 2)", 2},
+        {"score * -1", 0},
+        {"score * price", NAN},
+        {"score + 1", NAN},
+        {"score * score", NAN},
+        {"price", NAN},
+    };
+    struct world *world = *state;
+    const struct snapshot *snapshot;
+    struct err err = {0};
+
+    assert_int_equal(shard_enter(world->reader, &snapshot, &err), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct formula *formula;
+        double max;
+
+        assert_int_equal(formula_compile(snapshot, bytes_of(cases[i].text), &world->stage,
+                                         "formula", world->arena, &formula, &err),
+                         0);
+        max = formula_factor_max(formula);
+        if (isnan(max) != isnan(cases[i].max) || fabs(max - cases[i].max) > 1e-9)
+            fail_msg("%s: %g, expected %g", cases[i].text, max, cases[i].max);
+    }
+    shard_exit(world->reader);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_what_they_say),
+        cmocka_unit_test(factors_are_bounded),
         cmocka_unit_test(nothing_stays_nothing),
         cmocka_unit_test(what_is_wrong_is_refused),
         cmocka_unit_test(an_unknown_field_is_empty_where_that_is_wanted),

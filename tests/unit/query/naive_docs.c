@@ -201,6 +201,13 @@ struct naive_text naive_text(const struct world *world, const struct query_text 
     return (struct naive_text){text, distances};
 }
 
+/* What counts as the clause's word, too, as a clause of its own. */
+static struct text_clause also_clause(const struct text_clause *clause, uint32_t place)
+{
+    return (struct text_clause){
+        .kind = CLAUSE_PHRASE, .fields = clause->fields, .text = clause->also[place].text};
+}
+
 static bool clause_matches(const struct world *world, const struct world_doc *doc,
                            const struct text_clause *clause, const uint8_t *distances)
 {
@@ -213,6 +220,12 @@ static bool clause_matches(const struct world *world, const struct world_doc *do
             if (distances[i] < NAIVE_FAR && has_stem(world, doc, clause, i))
                 return true;
         return false;
+    }
+    for (i = 0; i < clause->also_count; i++) {
+        struct text_clause also = also_clause(clause, i);
+
+        if (clause_matches(world, doc, &also, distances))
+            return true;
     }
     if (!naive_words(world, clause->text, forms, &count))
         return false;
@@ -237,7 +250,7 @@ static bool text_matches(const struct world *world, const struct world_doc *doc,
         if (clause->occur == OCCUR_SHOULD) {
             shoulds++;
             should += matches;
-        } else if (matches != (clause->occur == OCCUR_MUST)) {
+        } else if (clause->occur != OCCUR_BONUS && matches != (clause->occur == OCCUR_MUST)) {
             return false;
         }
         musts += clause->occur == OCCUR_MUST;
@@ -323,9 +336,22 @@ static double clause_score(const struct world *world, const struct lexicon *lexi
         }
         return score;
     }
-    naive_words(world, clause->text, forms, &count);
-    for (i = 0; i < count; i++)
-        score += word_score(world, lexicon, stats, clause, doc, world->forms[forms[i]].stem);
+    if (naive_words(world, clause->text, forms, &count)) {
+        for (i = 0; i < count; i++)
+            if (clause->kind != CLAUSE_WORD ||
+                has_stem(world, doc, clause, world->forms[forms[i]].stem))
+                score +=
+                    word_score(world, lexicon, stats, clause, doc, world->forms[forms[i]].stem);
+    }
+    for (i = 0; i < clause->also_count; i++) {
+        struct text_clause also = also_clause(clause, i);
+        double boost = clause->also[i].boost > 0 ? (double)clause->also[i].boost : 1, part;
+
+        if (!clause_matches(world, doc, &also, distances))
+            continue;
+        part = boost * clause_score(world, lexicon, stats, &also, distances, doc);
+        score = part > score ? part : score;
+    }
     return score;
 }
 
@@ -335,6 +361,7 @@ double naive_score(const struct world *world, const struct lexicon *lexicon,
     const struct query_text *text = asked->text;
     const struct world_doc *doc = &world->docs[world_slot(id)];
     double score = 0;
+    bool is_asked = false;
     uint32_t i;
 
     for (i = 0; i < text->count; i++) {
@@ -345,8 +372,9 @@ double naive_score(const struct world *world, const struct lexicon *lexicon,
 
         if (clause->occur != OCCUR_NOT && clause_matches(world, doc, clause, distances))
             score += boost * clause_score(world, lexicon, stats, clause, distances, doc);
+        is_asked |= clause->occur == OCCUR_MUST || clause->occur == OCCUR_SHOULD;
     }
-    return score;
+    return is_asked ? score : 0; /* else no word has to be there */
 }
 
 /* ---- filters ---- */

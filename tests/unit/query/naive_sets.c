@@ -157,15 +157,23 @@ static struct set *set_of_clause(const struct algebra *algebra, const struct tex
     bool digits = clause->text.data[0] >= '0' && clause->text.data[0] <= '9';
     bool forms[WORLD_FORM_MAX] = {false};
     uint32_t words[NAIVE_WORDS_MAX];
+    struct set *set;
     uint32_t count;
 
     if (clause->kind == CLAUSE_PREFIX || (clause->kind == CLAUSE_FUZZY && !digits)) {
         expand(algebra->world, clause, forms);
         return set_of_places(algebra, places_of(algebra, forms), clause->fields);
     }
-    if (!naive_words(algebra->world, clause->text, words, &count))
-        return new_set(algebra, false);
-    return set_of_sequence(algebra, clause, words, count);
+    set = naive_words(algebra->world, clause->text, words, &count)
+              ? set_of_sequence(algebra, clause, words, count)
+              : new_set(algebra, false);
+    for (uint32_t i = 0; i < clause->also_count; i++) {
+        const struct text_clause also = {
+            .kind = CLAUSE_PHRASE, .fields = clause->fields, .text = clause->also[i].text};
+
+        combine(set, set_of_clause(algebra, &also), UNITE);
+    }
+    return set;
 }
 
 static struct set *set_of_text(const struct algebra *algebra, const struct query_text *text)
@@ -186,7 +194,7 @@ static struct set *set_of_text(const struct algebra *algebra, const struct query
             combine(result, set, INTERSECT);
         else if (clause->occur == OCCUR_NOT)
             combine(result, set, SUBTRACT);
-        else
+        else if (clause->occur == OCCUR_SHOULD)
             for (slot = 0; slot < WORLD_DOC_MAX; slot++)
                 should[slot] = (uint8_t)(should[slot] + set->has[slot]);
         musts += clause->occur == OCCUR_MUST;

@@ -95,6 +95,19 @@ static struct bytes random_neighbours(const struct maker *maker)
                                  third ? world->forms[doc->words[first + 2].form].text : ""));
 }
 
+/* Synonyms: words, and words one after the other. */
+static void random_also(const struct maker *maker, struct text_clause *clause)
+{
+    struct text_also *also = arena_array(maker->arena, 3, sizeof(*also));
+
+    clause->also = also;
+    clause->also_count = below(maker, 3) ? 0 : 1 + below(maker, 3);
+    for (uint32_t i = 0; i < clause->also_count; i++) {
+        also[i].text = below(maker, 2) ? random_words(maker, 1) : random_neighbours(maker);
+        also[i].boost = below(maker, 3) ? 0.25f * (float)(1 + below(maker, 8)) : 0;
+    }
+}
+
 static struct text_clause random_clause(const struct maker *maker)
 {
     const struct world *world = maker->world;
@@ -102,7 +115,10 @@ static struct text_clause random_clause(const struct maker *maker)
     struct text_clause clause = {.kind = (uint8_t)below(maker, 5)};
     uint32_t dice = below(maker, 10);
 
-    clause.occur = dice < 5 ? OCCUR_MUST : dice < 8 ? OCCUR_SHOULD : OCCUR_NOT;
+    clause.occur = dice < 5   ? OCCUR_MUST
+                   : dice < 8 ? OCCUR_SHOULD
+                   : dice < 9 ? OCCUR_NOT
+                              : OCCUR_BONUS;
     clause.fields = below(maker, 3) ? 0 : (uint8_t)(1 + below(maker, 3));
     clause.boost = below(maker, 3) ? 0 : 0.5f + (float)below(maker, 4);
     clause.text = bytes_of(word);
@@ -122,6 +138,7 @@ static struct text_clause random_clause(const struct maker *maker)
         break;
     default:
         clause.text = random_words(maker, 1);
+        random_also(maker, &clause);
         break;
     }
     return clause;
@@ -408,12 +425,13 @@ static const char *const formulas[] = {
     "if(sold, 1, -1) + log(1 + abs(default(price, 5)))",
     "-distance(point, 55.75, 37.62) / 1000 + min(score, 1)",
     "pow(max(weight, 0), 2) / (1 + sqrt(score))",
+    "score * (1 + 0.5 * default(sold, 0)) / (1 + min(max(price, 0), 2))",
     "(size + 1) * exp(-score)",
 };
 
 uint32_t formula_count(const struct world *world)
 {
-    return world->field_count > WORLD_SIZE ? 6 : 5;
+    return world->field_count > WORLD_SIZE ? 7 : 6;
 }
 
 const char *formula_text(uint32_t formula)
@@ -467,6 +485,11 @@ double formula_value(const struct world *world, uint32_t formula, docid id, floa
         return -geo_distance_m(lat, lon, 557500000, 376200000) / 1000 + (s < 1 ? s : 1);
     case 4:
         return (isnan(weight) ? NAN : pow(weight < 0 ? 0 : weight, 2)) / (1 + sqrt(s));
+    case 5:
+        if (isnan(price))
+            return NAN;
+        price = price > 0 ? price : 0;
+        return s * (1 + 0.5 * (isnan(sold) ? 0 : sold)) / (1 + (price < 2 ? price : 2));
     default:
         return (number_of(doc, WORLD_SIZE) + 1) * exp(-s);
     }
@@ -518,6 +541,10 @@ void show_plan(const struct query_plan *plan)
             printf(" %s%s:%u:\"%.*s\"", occurs[stage->text.clauses[k].occur],
                    kinds[stage->text.clauses[k].kind], stage->text.clauses[k].fields,
                    BYTES_ARG(stage->text.clauses[k].text));
+        for (k = 0; k < stage->text.count; k++)
+            for (uint32_t a = 0; a < stage->text.clauses[k].also_count; a++)
+                printf(" %u also \"%.*s\" × %g", k, BYTES_ARG(stage->text.clauses[k].also[a].text),
+                       (double)stage->text.clauses[k].also[a].boost);
         printf("\n#   filter:");
         show_filter(stage->filter);
         printf("\n#   sorts:");

@@ -134,23 +134,36 @@ static int by_rank(const void *a, const void *b)
 {
     const struct scored_doc *left = a, *right = b;
 
-    if (left->score != right->score)
-        return left->score < right->score ? 1 : -1;
+    if (isnan(left->value) != isnan(right->value))
+        return isnan(left->value) ? 1 : -1;
+    if (left->value != right->value && !isnan(left->value))
+        return left->value < right->value ? 1 : -1;
     return left->id < right->id ? -1 : 1;
 }
 
-static void check_top(struct text_plan *plan, bool filtered, uint32_t k)
+/* Some documents count more, some less, some have no value. */
+static double weigh(void *context, docid id, float score)
 {
+    (void)context;
+    return id % 11 == 5 ? (double)NAN : (double)score * (double)(id % 4) / 2;
+}
+
+static void check_top(struct text_plan *plan, bool filtered, bool weighed, uint32_t k)
+{
+    static const struct text_weigher weigher = {1.5, weigh};
     static struct scored_doc all[WORLD_ID_MAX], top[WORLD_ID_MAX];
     uint32_t count = 0, found, i;
     docid id;
 
     for (id = 0; id < WORLD_ID_MAX; id++) {
         if (expected.match[id] && (!filtered || passes(id)))
-            all[count++] = (struct scored_doc){id, engine_scores[id]};
+            all[count++] = (struct scored_doc){id, engine_scores[id],
+                                               weighed ? weigh(NULL, id, engine_scores[id])
+                                                       : (double)engine_scores[id]};
     }
     qsort(all, count, sizeof(all[0]), by_rank);
-    assert_int_equal(text_plan_top(plan, k, filtered ? odd_only : NULL, NULL, top, &found, NULL),
+    assert_int_equal(text_plan_top(plan, k, filtered ? odd_only : NULL, weighed ? &weigher : NULL,
+                                   NULL, top, &found, NULL),
                      0);
     CHECK(found == (count < k ? count : k));
     for (i = 0; i < found; i++)
@@ -165,7 +178,7 @@ static void check_count(struct text_plan *plan, uint32_t k)
     assert_int_equal(text_plan_count(plan, &count, NULL), 0);
     CHECK(count == expected.count);
     assert_int_equal(text_plan_rewind(plan, NULL), 0);
-    check_top(plan, false, k);
+    check_top(plan, false, false, k);
 }
 
 static int by_id(const void *a, const void *b)
@@ -218,9 +231,9 @@ static struct text_plan *plan_with(const struct world *world, const struct query
 
 /* A plan that is never scored matches, counts and lists the same. */
 static void check_unscored(const struct world *world, const struct query_tuning *tuning,
-                           struct text_known **known, struct arena *arena)
+                           struct text_shared *shared, struct arena *arena)
 {
-    const struct text_purpose purpose = {.no_scores = true, .known = known};
+    const struct text_purpose purpose = {.no_scores = true, .shared = shared};
     static docid ids[WORLD_ID_MAX + TEXT_TAKE_MAX];
     struct window_bits bits;
     struct text_plan *plan;
@@ -274,17 +287,18 @@ static void check_explain(const struct world *world, struct rng *rng, struct are
         assert_int_equal(text_plan_explain(plan, id, clause, &holds, &value, NULL), 0);
         CHECK(holds == (query.clauses[clause].occur == OCCUR_MUST) ||
               query.clauses[clause].occur == OCCUR_SHOULD ||
+              query.clauses[clause].occur == OCCUR_BONUS ||
               query.clauses[clause].occur == OCCUR_NOT);
         sum += query.clauses[clause].occur == OCCUR_NOT ? 0 : (double)value;
     }
-    CHECK(near(sum, expected.scores[id]));
+    CHECK(near(sum, expected.scores[id]) || expected.scores[id] == 0);
 }
 
 static void check_query(const struct world *world, struct rng *rng)
 {
     static const uint32_t ks[] = {1, 3, 10, 100, 5000};
     struct arena *arena = arena_new();
-    struct text_known *known = NULL;
+    struct text_shared shared = {0};
     bool first = true;
     int windows, bounds;
 
@@ -303,13 +317,13 @@ static void check_query(const struct world *world, struct rng *rng)
             /* The first goes without a filter, and so knows all scores. */
             check_windows(plan, first, rng);
             first = false;
-            check_top(plan_with(world, &tuning, arena), rng_below(rng, 2),
+            check_top(plan_with(world, &tuning, arena), rng_below(rng, 2), rng_below(rng, 3) == 0,
                       ks[rng_below(rng, ARRAY_COUNT(ks))]);
             plan = plan_with(world, &tuning, arena);
             check_count(plan, ks[rng_below(rng, ARRAY_COUNT(ks))]);
             assert_int_equal(text_plan_rewind(plan, NULL), 0);
             check_list(plan);
-            check_unscored(world, &tuning, &known, arena);
+            check_unscored(world, &tuning, &shared, arena);
         }
     }
     check_explain(world, rng, arena);
@@ -367,8 +381,8 @@ static uint64_t check_known(const struct world *world, struct text_clause *claus
                             struct arena *arena)
 {
     const struct query_text text = {.clauses = clause, .count = 1};
-    struct text_known *known = NULL;
-    const struct text_purpose purpose = {.no_scores = true, .known = &known};
+    struct text_shared shared = {0};
+    const struct text_purpose purpose = {.no_scores = true, .shared = &shared};
     uint64_t sum = 0;
 
     for (clause->word_max = 1; clause->word_max < 8; clause->word_max++) {
@@ -415,14 +429,15 @@ static void a_prefix_may_be_its_most_frequent_words(void **state)
         uint32_t count = 0;
 
         assert_int_equal(
-            text_plan_words(world->snapshot, world->analysis, &text, arena, &plan, NULL), 0);
+            text_plan_words(world->snapshot, world->analysis, &text, NULL, arena, &plan, NULL), 0);
         while (text_plan_term(plan, count, &all[count]))
             count++;
         qsort(all, count, sizeof(all[0]), compare_stats);
         for (max = 1; max <= count + 1; max++) {
             clause.word_max = max;
             assert_int_equal(
-                text_plan_words(world->snapshot, world->analysis, &text, arena, &plan, NULL), 0);
+                text_plan_words(world->snapshot, world->analysis, &text, NULL, arena, &plan, NULL),
+                0);
             for (k = 0; text_plan_term(plan, k, &some); k++)
                 assert_true(some.df >= all[max < count ? max - 1 : count - 1].df);
             assert_int_equal(k, max < count ? max : count);

@@ -278,10 +278,12 @@ void world_ask(struct rng *rng, struct world_query *query)
     memset(query, 0, sizeof(*query));
     for (i = 0; i < count; i++) {
         struct text_clause *clause = &query->clauses[i];
-        uint64_t occur = style < 2 ? style : rng_below(rng, 3);
+        uint64_t occur = style < 2 ? style : rng_below(rng, 4);
         uint32_t units = rng_below(rng, 4) ? 1 : 2;
 
         clause->occur = rng_below(rng, 12) ? (uint8_t)occur : OCCUR_NOT;
+        if (i > 0 && rng_below(rng, 6) == 0)
+            clause->occur = OCCUR_BONUS;
         clause->kind = (uint8_t)(rng_below(rng, 2) ? CLAUSE_WORD : rng_below(rng, 5));
         clause->fields = rng_below(rng, 4) ? 0 : (uint8_t)(1 + rng_below(rng, 3));
         clause->boost = rng_below(rng, 3) ? 0 : 0.5F + (float)rng_below(rng, 8) / 4;
@@ -327,15 +329,26 @@ static bool is_word(const struct world_token *token, struct lexicon_entry entry,
            (fields >> token->field & 1);
 }
 
+/* Of a word that nobody has, too. */
+static double idf_of(const struct world *world, const struct text_plan *plan, termid term)
+{
+    double n = (double)text_plan_doc_count(plan), df = 0;
+    struct text_term_stat stat;
+
+    for (uint32_t i = 0; term != TERMID_NONE && text_plan_term(plan, i, &stat); i++) {
+        if (bytes_equal(stat.word, lexicon_term(world->snapshot->lexicon, term)))
+            df = (double)stat.df;
+    }
+    return log(1 + ((n > df ? n : df) - df + 0.5) / (df + 0.5));
+}
+
 static double value_of(const struct world *world, const struct text_plan *plan,
                        const struct world_leaf *leaf, termid term, double factor, docid id)
 {
     static const double weights[] = {3, 1};
     const struct world_doc *doc = &world->docs[id];
     uint32_t lengths = doc_lengths_get(world->snapshot->lengths, DOC_LENGTH_ALL, id);
-    double t = 0, n = (double)text_plan_doc_count(plan), df = -1;
-    struct bytes stem = lexicon_term(world->snapshot->lexicon, term);
-    struct text_term_stat stat;
+    double t = 0;
     uint32_t i;
 
     for (i = 0; i < doc->count; i++) {
@@ -345,12 +358,7 @@ static double value_of(const struct world *world, const struct text_plan *plan,
             t += weights[field] *
                  (double)world->snapshot->norms.of_length[field][lengths >> field * 8 & 255];
     }
-    for (i = 0; df < 0 && text_plan_term(plan, i, &stat); i++) {
-        if (bytes_equal(stat.word, stem))
-            df = (double)stat.df;
-    }
-    assert_true(df >= 1);
-    return factor * log(1 + (n - df + 0.5) / (df + 0.5)) * t / (1.2 + t) * 2.2;
+    return factor * idf_of(world, plan, term) * t / (1.2 + t) * 2.2;
 }
 
 static bool phrase_at(const struct world *world, const struct world_leaf *leaf, uint32_t from,
@@ -392,15 +400,14 @@ static bool phrase(const struct world *world, const struct text_plan *plan,
     return found;
 }
 
-static bool any_of(const struct world *world, const struct text_plan *plan,
-                   const struct world_leaf *leaf, docid id, double *score)
+static struct lexicon_hit hits[LEXICON_EXPAND_COUNT_MAX];
+static const double penalties[] = {1, 0.7, 0.5};
+
+static size_t expand(const struct world *world, const struct world_leaf *leaf)
 {
-    static struct lexicon_hit hits[LEXICON_EXPAND_COUNT_MAX];
-    static const double penalties[] = {1, 0.7, 0.5};
     const struct lexicon *lexicon = world->snapshot->lexicon;
     struct bytes form = bytes_of(leaf->forms[0]);
-    size_t count, i;
-    double best = 0;
+    size_t count;
 
     if (leaf->kind == WORLD_PREFIX)
         assert_int_equal(
@@ -409,6 +416,15 @@ static bool any_of(const struct world *world, const struct text_plan *plan,
         assert_int_equal(lexicon_fuzzy(lexicon, form, lexicon_fuzzy_distance(form), 1, hits,
                                        LEXICON_EXPAND_COUNT_MAX, &count, NULL),
                          0);
+    return count;
+}
+
+static bool any_of(const struct world *world, const struct text_plan *plan,
+                   const struct world_leaf *leaf, docid id, double *score)
+{
+    size_t count = expand(world, leaf), i;
+    double best = 0;
+
     for (i = 0; i < count; i++) {
         const struct world_doc *doc = &world->docs[id];
         struct lexicon_entry entry = {hits[i].term, 0};
@@ -466,6 +482,8 @@ bool world_match(const struct world *world, const struct world_query *query,
         must += leaf->occur == OCCUR_MUST;
         should += leaf->occur == OCCUR_SHOULD && holds;
         shoulds += leaf->occur == OCCUR_SHOULD;
+        if (leaf->occur == OCCUR_BONUS)
+            continue;
         if (leaf->occur == OCCUR_SHOULD && should_min == 0)
             should_min = UINT32_MAX; /* one, when there is no MUST */
         match = leaf->occur == OCCUR_SHOULD || holds == (leaf->occur == OCCUR_MUST);
@@ -474,5 +492,7 @@ bool world_match(const struct world *world, const struct world_query *query,
         return false;
     if (should_min == UINT32_MAX)
         should_min = must ? 0 : 1;
+    if (!must && !should_min)
+        *score = 0; /* no word has to be there */
     return should >= should_min;
 }

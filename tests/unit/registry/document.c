@@ -199,6 +199,8 @@ static void their_options(void **state)
                  "fields[0].options.filter");
     expect_fault(FIELD("{\"name\": \"n\", \"integer\": 1, \"options\": {\"weight\": 1}}"),
                  "fields[0].options.weight: only text");
+    expect_fault(FIELD("{\"name\": \"t2\", \"text\": \"x\", \"options\": {\"weight\": 1000.5}}"),
+                 "fields[0].options.weight: expected a number above 0, at most 1000");
     expect_fault(FIELD("{\"name\": \"n\", \"integer\": 1, \"options\": {\"scale\": 1}}"),
                  "fields[0].options.scale: only decimals");
     expect_fault(FIELD("{\"name\": \"n\", \"decimal\": \"1\", \"options\": {\"scale\": 10}}"),

@@ -49,6 +49,15 @@ static void matches_as_javascript_does(void **state)
         const char *pattern, *yes, *no;
     } cases[] = {
         {"^abc$", "abc", "abc\n"},
+        {"^\\p{L}+$", "Жёлтыйß漢", "a1"},
+        {"^\\p{Lu}\\p{Ll}+$", "Юла", "юла"},
+        {"^\\P{L}+$", "1 2-3", "1a"},
+        {"^[\\p{Nd}_x]+$", "1٣x_", "½"},
+        {"^[^\\p{Letter}]$", "7", "ы"},
+        {"^[\\P{gc=L}a]$", "a", "b"},
+        {"^\\p{General_Category=Currency_Symbol}$", "€", "E"},
+        {"^\\p{Any}$", "\xf4\x8f\xbf\xbf", ""},
+        {"^\\p{Cn}$", "\xf4\x8f\xbf\xbf", "a"},
         {"a|b", "xbx", "xcx"},
         {"^(?:a|bc)*$", "abcbca", "abcb"},
         {"^a{2,3}$", "aaa", "aaaa"},
@@ -95,7 +104,10 @@ static void refuses_with_the_place(void **state)
     refused("(a)\\1", "byte 4: back references");
     refused("(?=a)", "byte 1: look-ahead");
     refused("(?<=a)", "byte 1: look-ahead");
-    refused("\\p{L}", "byte 1: classes of Unicode properties");
+    refused("a\\p{Script=Latin}", "byte 2: no general category");
+    refused("\\p{L", "no general category");
+    refused("\\pL", "expected a category");
+    refused("[\\p]", "expected a category");
     refused("\\Z", "byte 1: an escape that stands for nothing");
     refused("a\\", "byte 2: a backslash at the end");
     refused("a{3,2}", "byte 2: repeated at most less than at least");

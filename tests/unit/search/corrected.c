@@ -53,6 +53,7 @@ struct scene {
     const char *page_text;
     const char *begun; /* a word that begins some of titles, or is near them */
     bool is_near;
+    uint64_t some_count; /* offers that have some of the words */
     struct speller *speller;
     struct catalog *catalog;
     struct search search;
@@ -77,7 +78,7 @@ static uint64_t total_of(const struct scene *scene, const Torg__V1__QueryStage *
         if (strcmp(scene->texts[i].text, stage->text) == 0)
             return stage->filter ? scene->texts[i].filtered : scene->texts[i].total;
     }
-    return 0;
+    return stage->any_word ? scene->some_count : 0;
 }
 
 /* Titles that have words which begin so. */
@@ -123,13 +124,13 @@ static int ask(void *arg, const Torg__V1__SearchRequest *request, int64_t deadli
             (Torg__V1__StageAnswer *)message_new(&torg__v1__stage_answer__descriptor, arena);
 
         made->total = total_of(scene, stage);
-        if (stage->n_clauses)
+        if (stage->n_clauses && !*stage->text)
             complete(scene, stage->clauses[0], made, arena);
         made->cursor = place(arena);
         if (stage->cursor.len)
             expect_place(stage->cursor, arena);
         answer->stages[answer->n_stages++] = made;
-        if (stage->limit && !stage->n_clauses)
+        if (stage->limit && (*stage->text || !stage->n_clauses))
             scene->page_text = stage->text;
         else
             scene->count_count++;
@@ -255,8 +256,60 @@ static void the_beginning_of_a_word_is_completed(void **state)
     assert_string_equal(search(scene, "ноыыбук", texts, ARRAY_COUNT(texts)), "ноутбук");
     assert_string_equal(scene->response.corrected->reason, "typo");
     scene->is_near = false;
-    scene->begun = "ноу"; /* too short */
-    assert_string_equal(search(scene, "ноу", texts, ARRAY_COUNT(texts)), "ноу");
+    scene->begun = "ноу"; /* three letters may begin anything: the last resort */
+    assert_string_equal(search(scene, "ноу", texts, ARRAY_COUNT(texts)), "ноутбук");
+    assert_string_equal(scene->response.corrected->reason, "nearest");
+    assert_string_equal(search(scene, "ноуxyzzz", texts, ARRAY_COUNT(texts)), "ноуxyzzz");
+    assert_null(scene->response.corrected);
+}
+
+static void two_words_that_titles_write_as_one_are_joined(void **state)
+{
+    static const struct known_text texts[] = {
+        {"deck", 70, 70},         {"over", 40, 40},    {"deckover", 9, 9},
+        {"deckover paint", 2, 2}, {"kwikset", 30, 30}, {"set", 100, 100},
+        {"door", 200, 200},       {"knob", 50, 50},    {"doorknob", 1, 1}};
+    struct scene *scene = *state;
+
+    assert_string_equal(search(scene, "deck over", texts, ARRAY_COUNT(texts)), "deckover");
+    assert_string_equal(scene->response.corrected->reason, "join");
+    assert_string_equal(search(scene, "deck over paint", texts, ARRAY_COUNT(texts)),
+                        "deckover paint");
+    /* one of the two is in no title */
+    assert_string_equal(search(scene, "kwik set knob", texts, ARRAY_COUNT(texts)), "kwikset knob");
+    /* both are in many, and as one word they find no more of the line */
+    assert_string_equal(search(scene, "door knob over", texts, ARRAY_COUNT(texts)),
+                        "door knob over");
+    assert_null(scene->response.corrected);
+}
+
+static void a_common_word_beside_others_is_what_was_meant(void **state)
+{
+    static const struct known_text texts[] = {{"велосипед", 7, 7}, {"ноутбук", 134, 134}};
+    struct scene *scene = *state;
+
+    scene->some_count = 7;
+    scene->begun = "стул"; /* titles have words that begin so */
+    assert_string_equal(search(scene, "стул велосипед", texts, ARRAY_COUNT(texts)),
+                        "стул велосипед");
+    assert_null(scene->response.corrected);
+    assert_string_equal(search(scene, "стул", texts, ARRAY_COUNT(texts)), "ноутбук");
+    scene->begun = "сту"; /* in no dictionary, and too short */
+    assert_string_equal(search(scene, "сту велосипед", texts, ARRAY_COUNT(texts)), "сту велосипед");
+}
+
+static void nothing_but_the_nearest_words_are_searched_at_last(void **state)
+{
+    static const struct known_text texts[] = {{"ноутбук", 134, 134}};
+    struct scene *scene = *state;
+
+    scene->begun = "ноутц"; /* most of its letters begin a word */
+    assert_string_equal(search(scene, "ноутцщщщ", texts, ARRAY_COUNT(texts)), "ноутбук");
+    assert_string_equal(scene->response.corrected->reason, "nearest");
+    assert_string_equal(scene->response.corrected->original, "ноутцщщщ");
+    choose_a_price(scene);
+    assert_string_equal(search(scene, "ноутцщщщ", texts, ARRAY_COUNT(texts)), "ноутцщщщ");
+    assert_null(scene->response.corrected);
 }
 
 static void what_finds_nothing_when_corrected_is_kept(void **state)
@@ -382,6 +435,9 @@ int main(void)
         TEST(a_text_without_mistakes_costs_no_other_query),
         TEST(words_are_put_right_one_by_one),
         TEST(the_beginning_of_a_word_is_completed),
+        TEST(two_words_that_titles_write_as_one_are_joined),
+        TEST(a_common_word_beside_others_is_what_was_meant),
+        TEST(nothing_but_the_nearest_words_are_searched_at_last),
         TEST(what_finds_nothing_when_corrected_is_kept),
         TEST(filters_do_not_make_a_right_word_wrong),
         TEST(a_correction_that_the_filters_leave_nothing_of_is_taken_back),

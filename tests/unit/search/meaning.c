@@ -65,6 +65,37 @@ static void what_has_a_sign_is_meant_as_it_stands(void **state)
     expect_text("!купить диван", "!купить диван", true);
 }
 
+static void expect_price(const char *line, const char *text, int64_t min, int64_t max)
+{
+    struct arena *arena = arena_new();
+    struct meaning meaning = read(arena, line);
+
+    assert_string_equal(meaning.text, text);
+    assert_int_equal(meaning.count, 1);
+    assert_int_equal(meaning.list[0].kind, MEANT_PRICE);
+    assert_int_equal(meaning.list[0].min, min);
+    assert_int_equal(meaning.list[0].max, max);
+    arena_free(arena);
+}
+
+static void prices_are_filters(void **state)
+{
+    (void)state;
+    expect_price("диван до 20000", "диван", 0, 20000);
+    expect_price("диван до 20 000 руб", "диван", 0, 20000);
+    expect_price("диван не дороже 20 тыс", "диван", 0, 20000);
+    expect_price("диван от 5 до 10 тыс", "диван", 5000, 10000);
+    expect_price("iphone under 500", "iphone", 0, 500);
+    expect_price("iphone under $99", "iphone", 0, 99);
+    expect_price("sofa from 100 up to 300 usd", "sofa", 100, 300);
+    expect_price("велосипед дороже 30к", "велосипед", 30000, 0);
+    expect_text("шкаф до 200 см", "шкаф 200 см", true); /* a size */
+    expect_text("toyota до 2015", "toyota 2015", true); /* a year */
+    expect_text("дети до 12", "дети 12", true);         /* too little, and no currency */
+    expect_text("диван -до 20000", "диван -до 20000", true);
+    expect_text("диван \"до 20000\"", "диван \"до 20000\"", true);
+}
+
 static void words_are_filters(void **state)
 {
     static const struct {
@@ -114,6 +145,7 @@ int main(void)
         cmocka_unit_test(a_line_of_nothing_else_is_searched),
         cmocka_unit_test(units_are_no_grammar),
         cmocka_unit_test(what_has_a_sign_is_meant_as_it_stands),
+        cmocka_unit_test(prices_are_filters),
         cmocka_unit_test(words_are_filters),
         cmocka_unit_test(what_is_to_be_kept_is_a_word),
     };

@@ -13,9 +13,11 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "codec/message.h"
 #include "index/bounds.h"
 #include "index_messages.h"
 #include "test_dir.h"
+#include "torg/v1/index_message.pb-c.h"
 
 struct world {
     struct shard *shard;
@@ -107,6 +109,88 @@ static void a_change_of_attributes_indexes_no_text(void **state)
     apply(&world, message_put(1, 7, "b", 99, 39, arena));
     assert_int_equal(counts->put_count, 4);
     close_world(&anew);
+    close_world(&world);
+    arena_free(arena);
+}
+
+static struct bytes message_fields(uint32_t doc_id, const char *pk, uint32_t number, int64_t value,
+                                   bool is_none, struct arena *arena)
+{
+    Torg__V1__IndexMessage message = TORG__V1__INDEX_MESSAGE__INIT;
+    Torg__V1__IndexFields fields = TORG__V1__INDEX_FIELDS__INIT;
+    Torg__V1__IndexFields__Document document = TORG__V1__INDEX_FIELDS__DOCUMENT__INIT;
+    Torg__V1__IndexFields__Document *documents[] = {&document};
+    Torg__V1__IndexValue one = TORG__V1__INDEX_VALUE__INIT;
+    Torg__V1__IndexValue *values[] = {&one};
+    struct buf wire = BUF_INIT(1000);
+    struct bytes bytes;
+
+    one.number = number;
+    one.integer = value;
+    one.is_none = is_none;
+    document.doc_id = doc_id;
+    document.pk = (char *)pk;
+    document.values = values;
+    document.n_values = 1;
+    fields.documents = documents;
+    fields.n_documents = 1;
+    message.ticket = 1;
+    message.kind_case = TORG__V1__INDEX_MESSAGE__KIND_FIELDS;
+    message.fields = &fields;
+    message_encode(&message.base, &wire);
+    bytes = arena_copy(arena, buf_bytes(&wire));
+    buf_release(&wire);
+    return bytes;
+}
+
+static int64_t number_at(struct world *world, docid id, uint16_t field)
+{
+    struct shard_reader *reader;
+    const struct snapshot *snapshot;
+    struct err err = {0};
+    int64_t value;
+
+    if (shard_reader_new(world->shard, &reader, &err) || shard_enter(reader, &snapshot, &err))
+        fail_msg("%s", err.text);
+    columns_get(snapshot->columns, id, &field, 1, &value);
+    shard_exit(reader);
+    shard_reader_free(reader);
+    return value;
+}
+
+/* Before their document's publication and after it, of its owner and of others. */
+static void side_fields_change_a_column_of_their_own_document_alone(void **state)
+{
+    enum { PRICE = 4 }; /* of index_messages.c: an integer; its id in the shard is one more */
+    struct arena *arena = arena_new();
+    const struct apply_counts *counts;
+    struct world world;
+
+    (void)state;
+    open_world(&world, NULL);
+    counts = applier_counts(world.applier);
+    apply(&world, message_schema(1, arena));
+    assert_int_equal(apply(&world, message_fields(7, "a", PRICE, 1, false, arena)), 0);
+    assert_int_equal(counts->field_count, 0); /* there is no such document */
+    apply(&world, message_put(1, 7, "a", 1, 1, arena));
+    assert_int_equal(apply(&world, message_fields(7, "a", PRICE, 41, false, arena)), 0);
+    show(&world);
+    assert_int_equal(number_at(&world, 7, PRICE + 1), 41);
+    assert_int_equal(apply(&world, message_fields(7, "a", PRICE, 42, false, arena)), 0);
+    assert_int_equal(apply(&world, message_fields(7, "b", PRICE, 43, false, arena)), 0);
+    show(&world);
+    assert_int_equal(number_at(&world, 7, PRICE + 1), 42);
+    assert_int_equal(apply(&world, message_fields(7, "a", PRICE, 0, true, arena)), 0);
+    show(&world);
+    assert_true(number_at(&world, 7, PRICE + 1) == COLUMN_NULL);
+    assert_int_equal(counts->field_count, 3);
+    assert_int_equal(counts->foreign_count, 2);
+    assert_int_equal(counts->put_count, 1);
+    assert_int_equal(apply(&world, message_fields(7, "a", 999, 1, false, arena)), ERR_INVALID);
+    apply(&world, message_put(1, 7, "b", 99, 39, arena)); /* another owner has its own */
+    assert_int_equal(apply(&world, message_fields(7, "a", PRICE, 44, false, arena)), 0);
+    show(&world);
+    assert_true(number_at(&world, 7, PRICE + 1) != 44);
     close_world(&world);
     arena_free(arena);
 }
@@ -310,6 +394,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_change_of_attributes_indexes_no_text),
+        cmocka_unit_test(side_fields_change_a_column_of_their_own_document_alone),
         cmocka_unit_test(a_replaced_sender_is_left_alone),
         cmocka_unit_test(what_cannot_be_applied_changes_nothing),
         cmocka_unit_test(restarts_and_repetitions_end_in_the_same),

@@ -718,6 +718,7 @@ static void a_shard_gives_no_more_than_a_page(void **state)
     Torg__V1__ShardAnswer *answer;
     struct err err = {0};
     struct world world;
+    struct reading reading;
     struct replica *replica;
 
     (void)state;
@@ -728,17 +729,101 @@ static void a_shard_gives_no_more_than_a_page(void **state)
     view = follower_view(world.follower);
     replica = client_find_epoch(view_find(view, "one"), 1)->shards[0];
     request.query = read_request(&world, "{\"query\":{\"stages\":[{}]}}")->query;
+    reading_init(&reading, request.query, 0, world.arena);
     request.stages = parts;
     request.n_stages = 1;
     part.limit = QUERY_HIT_COUNT_MAX + 1;
     assert_int_equal(
-        local_search(replica, &request, deadline(READY_MS), world.arena, &answer, &err), 0);
+        local_search(replica, &request, &reading, deadline(READY_MS), world.arena, &answer, &err),
+        0);
     assert_int_equal(answer->stages[0]->n_hits, DOC_COUNT);
+    part.skip = DOC_COUNT - 3; /* hits before the page are neither read nor told */
+    assert_int_equal(
+        local_search(replica, &request, &reading, deadline(READY_MS), world.arena, &answer, &err),
+        0);
+    assert_int_equal(answer->stages[0]->n_hits, 3);
+    assert_int_equal(answer->stages[0]->skipped, DOC_COUNT - 3);
+    part.skip = part.limit + 1;
+    assert_int_equal(
+        local_search(replica, &request, &reading, deadline(READY_MS), world.arena, &answer, &err),
+        ERR_INVALID);
+    assert_non_null(strstr(err.text, "stages[0].skip"));
+    part.skip = 0;
     part.limit++;
     assert_int_equal(
-        local_search(replica, &request, deadline(READY_MS), world.arena, &answer, &err),
+        local_search(replica, &request, &reading, deadline(READY_MS), world.arena, &answer, &err),
         ERR_INVALID);
     assert_non_null(strstr(err.text, "stages[0].limit"));
+    reading_release(&reading);
+    view_release(view);
+    close_world(&world);
+}
+
+static void ask_both_rounds(struct world *world, const struct index_view *view, uint32_t shard,
+                            struct reading *reading, Torg__V1__ShardAnswer **answer)
+{
+    struct replica *replica = client_find_epoch(view_find(view, "three"), 1)->shards[shard];
+    Torg__V1__ShardRequest request = TORG__V1__SHARD_REQUEST__INIT;
+    Torg__V1__StagePart part = TORG__V1__STAGE_PART__INIT;
+    Torg__V1__StagePart *parts[] = {&part, &part};
+    Torg__V1__ShardWords *words;
+    struct err err = {0};
+
+    part.limit = PAGE_COUNT;
+    request.query = (Torg__V1__Query *)reading->message;
+    request.stages = parts;
+    request.n_stages = request.query->n_stages;
+    if (local_count_words(replica, &request, reading, deadline(READY_MS), world->arena, &words,
+                          &err) ||
+        local_search(replica, &request, reading, deadline(READY_MS), world->arena, answer, &err))
+        fail_msg("%s", err.text);
+}
+
+static void same_shard_answer(const Torg__V1__ShardAnswer *one, const Torg__V1__ShardAnswer *other)
+{
+    struct buf wire[] = {BUF_INIT(1 << 20), BUF_INIT(1 << 20)};
+
+    one->answer->microseconds = other->answer->microseconds = 0;
+    message_encode(&one->base, &wire[0]);
+    message_encode(&other->base, &wire[1]);
+    assert_true(bytes_equal(buf_bytes(&wire[0]), buf_bytes(&wire[1])));
+    assert_true(one->answer->stages[1]->n_hits > 0);
+    buf_release(&wire[0]);
+    buf_release(&wire[1]);
+}
+
+/* What is read of a query depends on the fields alone, so all shards that have the same ones go by
+ * one reading, whether words are counted or hits found. */
+static void a_query_is_read_once_for_all_shards(void **state)
+{
+    static const char json[] =
+        "{\"query\":{\"stages\":["
+        "{\"text\":\"горный велосипед\",\"facets\":[{\"field\":\"seller\"}]},"
+        "{\"text\":\"горный велосипед\",\"anyWord\":true,\"sorts\":[{\"field\":\"price\"}]}]}}";
+    const Torg__V1__Query *query;
+    const struct index_view *view;
+    struct reading shared, own;
+    struct world world;
+
+    (void)state;
+    open_world(&world);
+    fill(&world, 1);
+    follow(&world);
+    wait_ready(&world, "three", 1);
+    view = follower_view(world.follower);
+    query = read_request(&world, json)->query;
+    reading_init(&shared, query, 0, world.arena);
+    for (uint32_t i = 0; i < SHARD_COUNT; i++) {
+        Torg__V1__ShardAnswer *by_all, *by_one;
+
+        ask_both_rounds(&world, view, i, &shared, &by_all);
+        reading_init(&own, query, 0, world.arena);
+        ask_both_rounds(&world, view, i, &own, &by_one);
+        same_shard_answer(by_all, by_one);
+        reading_release(&own);
+    }
+    assert_int_equal(shared.read_count, 1);
+    reading_release(&shared);
     view_release(view);
     close_world(&world);
 }
@@ -978,7 +1063,75 @@ static void a_cursor_knows_its_epoch(void **state)
     while (!try_search(&world, "one", next, &response, &err))
         assert_int_equal(response->epoch, 1);
     assert_int_equal(err.code, ERR_INVALID);
-    assert_non_null(strstr(err.text, "not kept"));
+    assert_non_null(strstr(err.text, "not served"));
+    close_world(&world);
+}
+
+static void a_cursor_leads_to_no_epoch_that_is_built(void **state)
+{
+    static const struct announced built[] = {
+        {"one",
+         1,
+         {{1, TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING},
+          {2, TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING}}},
+    };
+    Torg__V1__SearchResponse *response;
+    struct world world;
+    struct err err = {0};
+    const char *cursor;
+
+    (void)state;
+    open_world(&world);
+    fill(&world, 1);
+    make_topic(world.topics, "index.one.2", 1);
+    send_to(world.topics, "index.one.2", 0, message_schema(1, world.arena));
+    for (uint32_t i = 0; i < 3; i++)
+        send_to(world.topics, "index.one.2", 0,
+                message_titled(1, i, arena_printf(world.arena, "pk%u", i), "единорог", 1, 0,
+                               world.arena));
+    send_to(world.topics, "index.one.2", 0, message_progress(1, 0, 1, world.arena));
+    announce(world.coord, built, 1);
+    follow(&world);
+    wait_ready(&world, "one", 2);
+    assert_int_equal(try_search(&world, "one",
+                                "{\"epoch\":\"2\",\"query\":{\"stages\":[{\"limit\":1}]}}",
+                                &response, &err),
+                     0);
+    cursor = (const char *)cursor_json(response->answer->stages[0], world.arena).data;
+    for (int named = 0; named < 2; named++) {
+        const char *next = arena_printf(
+            world.arena, "{%s\"query\":{\"stages\":[{\"limit\":1,\"cursor\":\"%s\"}]}}",
+            named ? "\"epoch\":\"2\"," : "", cursor);
+        int rc = try_search(&world, "one", next, &response, &err);
+
+        assert_int_equal(rc, named ? 0 : ERR_INVALID);
+        if (rc)
+            assert_non_null(strstr(err.text, "stages[0].cursor: is of epoch 2"));
+    }
+    close_world(&world);
+}
+
+static void facets_of_one_name_are_not_mixed(void **state)
+{
+    const char *json = "{\"query\":{\"unknownIsEmpty\":true,\"stages\":[{\"limit\":1,\"facets\":["
+                       "{\"name\":\"x\",\"field\":\"nowhere\"},{\"name\":\"x\",\"field\":"
+                       "\"seller\"}]}]}}";
+    static const char *const clients[] = {"one", "three"};
+    struct world world;
+
+    (void)state;
+    open_world(&world);
+    fill(&world, 1);
+    follow(&world);
+    for (size_t i = 0; i < ARRAY_COUNT(clients); i++) {
+        const Torg__V1__StageAnswer *stage;
+
+        wait_ready(&world, clients[i], 1);
+        stage = search(&world, clients[i], json)->stages[0];
+        assert_int_equal(stage->n_facets, 2);
+        assert_int_equal(stage->facets[0]->n_values, 0);
+        assert_true(stage->facets[1]->n_values > 0);
+    }
     close_world(&world);
 }
 
@@ -994,11 +1147,14 @@ int main(void)
         cmocka_unit_test(a_page_goes_on_behind_the_last_while_documents_come),
         cmocka_unit_test(what_is_wrong_is_told),
         cmocka_unit_test(a_shard_gives_no_more_than_a_page),
+        cmocka_unit_test(a_query_is_read_once_for_all_shards),
         cmocka_unit_test(a_text_of_too_many_words_is_refused_by_name),
         cmocka_unit_test(a_forged_cursor_is_harmless),
         cmocka_unit_test(a_search_waits_for_a_write),
         cmocka_unit_test(a_search_shows_nothing_older_than_was_seen),
         cmocka_unit_test(a_cursor_knows_its_epoch),
+        cmocka_unit_test(a_cursor_leads_to_no_epoch_that_is_built),
+        cmocka_unit_test(facets_of_one_name_are_not_mixed),
     };
 
     log_setup(LOG_FORMAT_HUMAN, LOG_LEVEL_ERROR, STDERR_FILENO);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bounds.h - the bounds of clicks/, each with its reason; docs/limits.md has those of all. */
+#ifndef TORG_CLICKS_BOUNDS_H
+#define TORG_CLICKS_BOUNDS_H
+
+enum {
+    EVENT_COUNT_MAX = 100,         /* of a call: a page of shows */
+    EVENT_ID_SIZE_MAX = 64,        /* ids, sessions, queries: random names */
+    EVENT_POSITION_MAX = 10000,    /* as far as a list goes by offsets */
+    EVENT_SESSION_COUNT_MAX = 600, /* of a session in an hour: ten a minute, no person looks more */
+    EVENT_ADDRESS_COUNT_MAX = 20000, /* of an address in an hour, whatever it calls its sessions: an
+                                        office has fewer */
+    RETYPED_TEXT_SIZE_MAX = 200,     /* of a query that was retyped: a line, not a page */
+    RETYPED_HOURS = 90 * 24,         /* how long one is kept after it was seen last */
+    RETYPED_COUNT_MAX = 100000,      /* pairs that are kept, the newest: 20 MB */
+    RATE_WINDOW_HOURS = 7 * 24,      /* what a rate is of, and how long counts are kept */
+    RATE_PRIOR_LOOKS = 20,       /* how much the category's rate weighs against the offer's own */
+    RATE_APPEAL_MAX = 100,       /* times the category's rate: more says no more */
+    RATER_PERIOD_MS = 60 * 1000, /* how often changed rates are sent */
+    RATER_BATCH_COUNT = 500,     /* offers that are sent together */
+    RATER_ROUND_COUNT = 20, /* such batches of a round, which reads counts of categories once */
+};
+
+#endif

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rater.c - see rater.h. */
+#include "clicks/rater.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/log_pace.h"
+#include "base/memory.h"
+#include "base/metrics.h"
+#include "base/object.h"
+#include "base/task.h"
+#include "clicks/bounds.h"
+#include "clicks/rate.h"
+#include "codec/message.h"
+#include "model/offer_fields.h"
+#include "model/topics.h"
+#include "stage/make_topics.h"
+#include "topic/bounds.h"
+#include "torg/v1/document.pb-c.h"
+
+enum {
+    HOUR_S = 3600,
+    SETTLE_S = 5,
+    SEEN_HOURS = 48,
+    SWEEP_ROW_COUNT = 500, /* of one transaction: others wait for it */
+    SWEEP_STEP_COUNT =
+        400, /* transactions of a round, for each table: as many as come in a minute */
+};
+
+/* --- reading --- */
+
+struct rated {
+    struct bytes offer;
+    struct bytes category;
+    struct rate_counts counts;
+};
+
+struct category_counts {
+    struct bytes category;
+    struct rate_counts counts;
+};
+
+struct rating {
+    const struct rater_options *options;
+    struct arena *arena;
+    int64_t from_us, to_us; /* counts that changed behind the one, up to the other */
+    int64_t first_hour;
+    struct rated *list;
+    size_t count, room;
+    struct category_counts *categories;
+    size_t category_count, category_room;
+    bool has_categories; /* read once a round: it takes all rows */
+};
+
+static int read_changed(struct store_tx *tx, struct rating *rating, struct err *err)
+{
+    struct store_rows rows = store_select(
+        tx,
+        "SELECT offer, MAX(category), CAST(SUM(clicks) AS BIGINT), CAST(SUM(looks) AS BIGINT) "
+        "FROM click_hour WHERE hour >= $1 AND offer IN (SELECT offer FROM click_hour "
+        "WHERE changed_us > $2 AND changed_us <= $3) GROUP BY offer",
+        STORE_WITH(STORE_V_INT(rating->first_hour), STORE_V_INT(rating->from_us),
+                   STORE_V_INT(rating->to_us)));
+
+    rating->count = 0;
+    while (store_next(&rows)) {
+        rating->list =
+            mem_grow(rating->list, rating->count + 1, sizeof(*rating->list), &rating->room);
+        rating->list[rating->count++] =
+            (struct rated){.offer = arena_copy(rating->arena, rows.columns[0].bytes),
+                           .category = arena_copy(rating->arena, rows.columns[1].bytes),
+                           .counts = {rows.columns[2].integer, rows.columns[3].integer}};
+    }
+    return store_rows_end(&rows, err);
+}
+
+static int read_categories(struct store_tx *tx, struct rating *rating, struct err *err)
+{
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT category, CAST(SUM(clicks) AS BIGINT), CAST(SUM(looks) AS BIGINT) "
+                     "FROM click_hour WHERE hour >= $1 GROUP BY category",
+                     STORE_WITH(STORE_V_INT(rating->first_hour)));
+
+    rating->category_count = 0;
+    while (store_next(&rows)) {
+        rating->categories = mem_grow(rating->categories, rating->category_count + 1,
+                                      sizeof(*rating->categories), &rating->category_room);
+        rating->categories[rating->category_count++] =
+            (struct category_counts){.category = arena_copy(rating->arena, rows.columns[0].bytes),
+                                     .counts = {rows.columns[1].integer, rows.columns[2].integer}};
+    }
+    return store_rows_end(&rows, err);
+}
+
+/* How far a round goes: as many changed rows as one has room for, and all of their moment. */
+static int read_bounds(struct store_tx *tx, struct rating *rating, struct err *err)
+{
+    int64_t now_us = clock_wall_us(rating->options->clock);
+    int rc;
+
+    rating->first_hour = now_us / SECOND_US / HOUR_S - RATE_WINDOW_HOURS;
+    rating->to_us = rating->from_us = 0;
+    rc = store_find_integer(tx, "SELECT value FROM click_value WHERE name = 'sent_us'", NULL, 0,
+                            &rating->from_us, err);
+    rating->to_us = rating->from_us;
+    return rc ? rc
+              : store_find_integer(
+                    tx,
+                    "SELECT MAX(changed_us) FROM (SELECT changed_us FROM click_hour "
+                    "WHERE changed_us > $1 AND changed_us <= $2 ORDER BY changed_us LIMIT $3) AS c",
+                    STORE_WITH(STORE_V_INT(rating->from_us),
+                               STORE_V_INT(now_us - (int64_t)SETTLE_S * SECOND_US),
+                               STORE_V_INT(RATER_BATCH_COUNT)),
+                    &rating->to_us, err);
+}
+
+static int read_tx(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct rating *rating = arg;
+    int rc = read_bounds(tx, rating, err);
+
+    rating->count = 0;
+    if (rc || rating->to_us == rating->from_us)
+        return rc;
+    rc = read_changed(tx, rating, err);
+    return rc || rating->has_categories ? rc : read_categories(tx, rating, err);
+}
+
+/* --- sending --- */
+
+static struct rate_counts counts_of(const struct rating *rating, struct bytes category)
+{
+    for (size_t i = 0; i < rating->category_count; i++)
+        if (bytes_equal(rating->categories[i].category, category))
+            return rating->categories[i].counts;
+    return (struct rate_counts){0};
+}
+
+static Torg__V1__RawField *field_of(const char *name, int64_t millionths, struct arena *arena)
+{
+    Torg__V1__RawField *field = MESSAGE_NEW(raw_field, arena);
+
+    field->name = (char *)name;
+    field->_decimal_case = TORG__V1__RAW_FIELD___DECIMAL_DECIMAL;
+    field->decimal = arena_printf(arena, "%" PRId64 ".%06" PRId64, millionths / RATE_UNIT,
+                                  millionths % RATE_UNIT);
+    field->options = MESSAGE_NEW(field_options, arena);
+    field->options->side = true;
+    field->options->_scale_case = TORG__V1__FIELD_OPTIONS___SCALE_SCALE;
+    field->options->scale = OFFER_RATE_DIGITS;
+    return field;
+}
+
+static Torg__V1__FieldChange *change_of(const struct rating *rating, const struct rated *rated)
+{
+    struct arena *arena = rating->arena;
+    struct rate_counts category = counts_of(rating, rated->category);
+    Torg__V1__FieldChange *change = MESSAGE_NEW(field_change, arena);
+    change->pk = arena_text(arena, rated->offer);
+    change->sequence = rating->to_us;
+    change->n_fields = 2;
+    change->fields = arena_array(arena, change->n_fields, sizeof(change->fields[0]));
+    change->fields[0] = field_of(OFFER_FIELD_CTR, rate_of(&rated->counts, &category), arena);
+    change->fields[1] = field_of(OFFER_FIELD_APPEAL, rate_appeal(&rated->counts, &category), arena);
+    change->if_there = true; /* it may have been deleted since it was clicked */
+    return change;
+}
+
+static int send(const struct rating *rating, size_t from, size_t count, struct err *err)
+{
+    Torg__V1__QualifiedBatch batch = TORG__V1__QUALIFIED_BATCH__INIT;
+    struct buf wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
+    struct topic_record record = {.key = bytes_of(OFFER_FIELD_CTR)};
+    int rc;
+
+    batch.client = (char *)OFFER_CLIENT;
+    batch.changes = arena_array(rating->arena, count, sizeof(batch.changes[0]));
+    for (size_t i = 0; i < count; i++)
+        batch.changes[batch.n_changes++] = change_of(rating, &rating->list[from + i]);
+    message_encode(&batch.base, &wire);
+    assert(!buf_failed(&wire)); /* some hundred bytes each */
+    record.value = buf_bytes(&wire);
+    rc = topic_produce(rating->options->topics, TOPIC_DOCUMENTS, &record, 1, NULL, err);
+    buf_release(&wire);
+    return rc;
+}
+
+/* --- sweeping --- */
+
+struct sweep {
+    const char *sql; /* $1: hours before it go, $2: at most so many rows at once */
+    int64_t before_hour;
+    int64_t changed;
+};
+
+static int sweep_tx(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct sweep *sweep = arg;
+
+    return store_exec(tx, sweep->sql,
+                      STORE_WITH(STORE_V_INT(sweep->before_hour), STORE_V_INT(SWEEP_ROW_COUNT)),
+                      &sweep->changed, err);
+}
+
+/* Counts that no rate is of any more, and events too old to come again: some at a time, as others
+ * write in between. */
+static int sweep_all(const struct rating *rating, struct err *err)
+{
+    int64_t seen_hour = rating->first_hour + RATE_WINDOW_HOURS - SEEN_HOURS;
+    struct sweep sweeps[] = {
+        {.sql = "DELETE FROM click_hour WHERE (hour, offer) IN (SELECT hour, offer "
+                "FROM click_hour WHERE hour < $1 ORDER BY hour, offer LIMIT $2)",
+         .before_hour = rating->first_hour},
+        {.sql = "DELETE FROM click_session WHERE (hour, session) IN (SELECT hour, session "
+                "FROM click_session WHERE hour < $1 ORDER BY hour, session LIMIT $2)",
+         .before_hour = seen_hour},
+        {.sql = "DELETE FROM click_seen WHERE event IN (SELECT event FROM click_seen "
+                "WHERE hour < $1 ORDER BY hour LIMIT $2)",
+         .before_hour = seen_hour},
+        {.sql = "DELETE FROM query_retyped WHERE (before_text, after_text) IN (SELECT before_text, "
+                "after_text FROM query_retyped WHERE last_hour < $1 ORDER BY last_hour LIMIT $2)",
+         .before_hour = rating->first_hour + RATE_WINDOW_HOURS - RETYPED_HOURS},
+        {.sql = "DELETE FROM query_retyped WHERE (before_text, after_text) IN (SELECT before_text, "
+                "after_text FROM query_retyped ORDER BY last_hour DESC LIMIT $2 OFFSET $1)",
+         .before_hour = RETYPED_COUNT_MAX}, /* not an hour: so many stay */
+    };
+    int rc = 0;
+
+    for (size_t i = 0; i < ARRAY_COUNT(sweeps) && !rc; i++)
+        for (int k = 0; k < SWEEP_STEP_COUNT && !rc; k++) {
+            rc = store_write(rating->options->store, sweep_tx, &sweeps[i], err);
+            if (sweeps[i].changed < SWEEP_ROW_COUNT)
+                break;
+        }
+    return rc;
+}
+
+/* As many changes as one batch has room for. */
+static int run_batch(struct rating *rating, struct err *err)
+{
+    struct store *store = rating->options->store;
+    int rc = store_read(store, read_tx, rating, err);
+
+    rating->has_categories = !rc && rating->category_count;
+    for (size_t at = 0; at < rating->count && !rc; at += RATER_BATCH_COUNT) {
+        size_t left = rating->count - at;
+
+        rc = send(rating, at, left < RATER_BATCH_COUNT ? left : RATER_BATCH_COUNT, err);
+    }
+    if (!rc && rating->to_us > rating->from_us)
+        rc = store_write_one(store,
+                             "UPDATE click_value SET value = $1 WHERE name = 'sent_us' "
+                             "AND value = $2",
+                             STORE_WITH(STORE_V_INT(rating->to_us), STORE_V_INT(rating->from_us)),
+                             NULL, err);
+    return rc;
+}
+
+int rater_round(const struct rater_options *options, size_t *count, struct err *err)
+{
+    struct rating rating = {.options = options, .arena = arena_new()};
+    int batches = 0;
+    int rc;
+
+    assert(options->store && options->topics && options->clock);
+    *count = 0;
+    do {
+        rc = run_batch(&rating, err);
+        *count += rc ? 0 : rating.count;
+    } while (!rc && rating.count >= RATER_BATCH_COUNT && ++batches < RATER_ROUND_COUNT);
+    if (!rc)
+        rc = sweep_all(&rating, err);
+    free(rating.list);
+    free(rating.categories);
+    arena_free(rating.arena);
+    return rc;
+}
+
+/* --- the task --- */
+
+enum { RATER_MAGIC = OBJECT_MAGIC('r', 'a', 't', 'r') };
+
+struct rater {
+    uint32_t magic;
+    struct rater_options options;
+    struct counter *sent;
+    struct task task;
+};
+
+static void run(struct task *task, void *arg)
+{
+    static struct log_pace pace;
+    struct rater *rater = arg;
+    struct err err;
+
+    do {
+        size_t count = 0;
+
+        do {
+            if (rater_round(&rater->options, &count, &err) && log_pace_is_due(&pace, &err))
+                log_warn("rates of clicks are not sent, tried again", LOG_TEXT("error", err.text));
+            counter_add(rater->sent, count);
+        } while (count >= (size_t)RATER_BATCH_COUNT * RATER_ROUND_COUNT && !task_is_stopping(task));
+    } while (task_pause(task, (int64_t)RATER_PERIOD_MS * MS_US));
+}
+
+int rater_start(const struct rater_options *options, struct rater **out, struct err *err)
+{
+    struct rater *rater = mem_zero(sizeof(*rater));
+    struct task_options task = {
+        .name = "clicks", .run = run, .arg = rater, .clock = options->clock};
+    int rc = stage_make_topic(options->topics, TOPIC_DOCUMENTS, err);
+
+    object_begin(rater, RATER_MAGIC);
+    rater->options = *options;
+    rater->sent = metrics_counter("torg_clicks_rates_total", NULL,
+                                  "Rates of clicks that were sent to the index.");
+    if (!rc)
+        rc = task_start(&rater->task, &task, err);
+    *out = rater;
+    if (rc) {
+        rater_stop(rater);
+        *out = NULL;
+    }
+    return rc;
+}
+
+void rater_stop(struct rater *rater)
+{
+    if (!rater)
+        return;
+    object_check(rater, RATER_MAGIC);
+    task_stop(&rater->task);
+    object_end(rater, RATER_MAGIC);
+    free(rater);
+}

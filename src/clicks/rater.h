@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rater.h - changed counts of events become rates of clicks in the index.
+ *
+ *   click_hour ── changed since the last round ──> rate of each offer (rate.h) ══ documents ══>
+ *
+ * A rate is sent as a change of the offer's side field "ctr" (docs/documents.md), ordered by the
+ * moment of its round: the document is not touched. Rounds are remembered in the store after their
+ * changes were acknowledged: a crash sends some again, which is harmless, and so are two raters.
+ *
+ * Threads: a task of its own.
+ */
+#ifndef TORG_CLICKS_RATER_H
+#define TORG_CLICKS_RATER_H
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "store/store.h"
+#include "topic/topic.h"
+
+struct rater_options { /* all borrowed */
+    struct store *store;
+    struct topics *topics;
+    const struct clock *clock;
+};
+
+/* One round; *count: rates that were sent. What was counted in the last seconds is left for the
+ * next: transactions that began before may still commit. */
+int rater_round(const struct rater_options *options, size_t *count, struct err *err);
+
+struct rater;
+int rater_start(const struct rater_options *options, struct rater **rater, struct err *err);
+void rater_stop(struct rater *rater); /* NULL is fine */
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* title_head.c - see title_head.h. */
+#include "documents/title_head.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+
+enum { WORD_COUNT = 3, LETTERS_MIN = 3, ENDING_SIZE = 4 /* two letters of Cyrillic */ };
+
+/* Behind these an English title goes on about something else. */
+static const char *const cuts[] = {"with", "for", "in",        "w/",       "from",
+                                   "by",   "to",  "featuring", "includes", "including",
+                                   "on",   "at",  "|",         "-",        "–"};
+
+/* Last words that say little without the one before them: "drill driver kit". */
+static const char *const vague[] = {"kit",      "set",    "combo", "unit",
+                                    "assembly", "system", "pack",  "collection"};
+
+/* Russian words that come before the thing, without their first letter: it may be a capital. */
+static const char *const before[] = {"родам",  "родаю",  "родается", "родаётся", "дам", "даю",
+                                     "дается", "даётся", "уплю",     "тдам",     "еняю"};
+
+static bool is_letter(uint8_t byte)
+{
+    return (byte | 0x20U) >= 'a' && (byte | 0x20U) <= 'z';
+}
+
+/* Begins with а to я, ё, large or small. */
+static bool is_cyrillic(struct bytes word)
+{
+    return word.size >= 2 && (word.data[0] == 0xD0 || word.data[0] == 0xD1);
+}
+
+/* A word of letters alone, "drill/driver" too, long enough to be no unit. */
+static bool is_latin(struct bytes word)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < word.size; i++) {
+        if (!is_letter(word.data[i]) && word.data[i] != '-' && word.data[i] != '/')
+            return false;
+        count += is_letter(word.data[i]);
+    }
+    return count >= LETTERS_MIN;
+}
+
+static bool is_one_of(struct bytes word, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(list[i]) == word.size &&
+            strncasecmp(list[i], (const char *)word.data, word.size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Russian adjectives end so, and few nouns do. */
+static bool is_adjective(struct bytes word)
+{
+    static const char *const endings[] = {"ый", "ий", "ой", "ая", "яя", "ое", "ее", "ые", "ие"};
+
+    if (word.size <= 2 * ENDING_SIZE)
+        return false;
+    word = bytes_skip(word, word.size - ENDING_SIZE);
+    return is_one_of(word, endings, ARRAY_COUNT(endings));
+}
+
+static struct bytes next_word(const char **at)
+{
+    const char *start = *at + strspn(*at, " \t");
+    size_t size = strcspn(start, " \t");
+
+    *at = start + size;
+    return bytes_make(start, size);
+}
+
+/* Without the commas and brackets at its end; whether there were any. */
+static bool strip_end(struct bytes *word)
+{
+    size_t size = word->size;
+
+    while (word->size && strchr(",;:.)]\"", word->data[word->size - 1]))
+        word->size--;
+    return word->size < size && word->data[word->size] != '.';
+}
+
+/* The first noun: Cyrillic titles name the thing at once. */
+static const char *first_noun(const char *title, struct arena *arena)
+{
+    for (const char *at = title; *at;) {
+        struct bytes word = next_word(&at);
+        bool is_end = strip_end(&word);
+
+        if (word.size >= 2 * LETTERS_MIN && is_cyrillic(word) && !is_adjective(word) &&
+            !is_one_of(bytes_skip(word, 2), before, ARRAY_COUNT(before)))
+            return arena_text(arena, word);
+        if (is_end)
+            break;
+    }
+    return "";
+}
+
+static bool is_cut(struct bytes word, bool is_behind_number)
+{
+    if (word.data[0] == '(' || word.data[0] == '[')
+        return true;
+    return is_one_of(word, cuts, ARRAY_COUNT(cuts)) && !(is_behind_number && word.data[0] == 'i');
+}
+
+/* The last words before what the thing has, or is for. */
+static const char *last_words(const char *title, struct arena *arena)
+{
+    struct bytes words[WORD_COUNT] = {BYTES_EMPTY, BYTES_EMPTY, BYTES_EMPTY};
+    struct bytes *last = &words[WORD_COUNT - 1];
+    bool is_behind_number = false, is_apart = false, is_end = false;
+    char *head = "";
+
+    for (const char *at = title; *at && !is_end;) {
+        struct bytes word = next_word(&at);
+
+        if (!word.size || (last->size && is_cut(word, is_behind_number)))
+            break;
+        is_behind_number = word.data[word.size - 1] >= '0' && word.data[word.size - 1] <= '9';
+        is_end = strip_end(&word) && last->size;
+        if (!is_latin(word)) {
+            is_apart = true;
+            continue;
+        }
+        words[0] = is_apart ? BYTES_EMPTY : words[1];
+        words[1] = is_apart ? BYTES_EMPTY : *last; /* it does not stand beside this one */
+        *last = word;
+        is_apart = false;
+    }
+    for (size_t i = !is_one_of(*last, vague, ARRAY_COUNT(vague)); i < WORD_COUNT; i++) {
+        if (words[i].size)
+            head = arena_printf(arena, "%s%s%.*s", head, *head ? " " : "", (int)words[i].size,
+                                (const char *)words[i].data);
+    }
+    return head;
+}
+
+const char *title_head(const char *title, struct arena *arena)
+{
+    for (const char *at = title; *at; at++) {
+        if (is_cyrillic(bytes_make(at, strlen(at))))
+            return first_noun(title, arena);
+    }
+    return last_words(title, arena);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * title_head.h - the words of a title that say what the thing is.
+ *
+ * A title in Latin letters ends with it, before what it has, is for or is painted in: "Toro 22 in.
+ * Gas Lawn Mower with Briggs Engine": lawn mower; "Blade for Lawn Mowers": blade. One in Cyrillic
+ * begins with it: "Чехол для телефона": чехол. So the thing is told from its parts. A guess by
+ * place and a few words of grammar: who looks for other words of the title finds it as well.
+ */
+#ifndef TORG_DOCUMENTS_TITLE_HEAD_H
+#define TORG_DOCUMENTS_TITLE_HEAD_H
+
+#include "base/arena.h"
+
+/* One to three words; "": none can be told. */
+const char *title_head(const char *title, struct arena *arena);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hosts.c - see hosts.h. */
+#include "photos/hosts.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/condition.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "photos/bounds.h"
+
+enum { HOST_NAME_SIZE = 260 };
+
+struct host {
+    unsigned busy_count;
+    int64_t next_us;         /* nobody begins before */
+    int64_t silent_until_us; /* it has not answered lately */
+};
+
+struct hosts {
+    const struct clock *clock;
+    pthread_mutex_t lock;
+    struct condition left; /* somebody has */
+    struct host list[PHOTO_HOST_COUNT];
+};
+
+/* "shop.example:8080" of the address, in small letters. */
+static struct host *find(struct hosts *hosts, const char *url)
+{
+    const char *begin = strstr(url, "://");
+    char name[HOST_NAME_SIZE];
+    size_t size = 0;
+    const char *at;
+
+    begin = begin ? begin + 3 : url;
+    for (at = begin; *at && !strchr("/?#", *at); at++) {
+        if (*at == '@')
+            size = 0; /* that was a user */
+        else if (size < sizeof(name))
+            name[size++] = (char)tolower((unsigned char)*at);
+    }
+    return &hosts->list[hash64(bytes_make(name, size)) % PHOTO_HOST_COUNT];
+}
+
+struct hosts *hosts_new(const struct clock *clock)
+{
+    struct hosts *hosts = mem_zero(sizeof(*hosts));
+
+    hosts->clock = clock;
+    pthread_mutex_init(&hosts->lock, NULL);
+    condition_init(&hosts->left, clock);
+    return hosts;
+}
+
+void hosts_free(struct hosts *hosts)
+{
+    if (!hosts)
+        return;
+    condition_release(&hosts->left);
+    pthread_mutex_destroy(&hosts->lock);
+    free(hosts);
+}
+
+static int refuse(const char *why, struct err *err)
+{
+    return err_set(err, ERR_UNAVAILABLE, "%s", why);
+}
+
+int hosts_enter(struct hosts *hosts, const char *url, bool is_patient, struct err *err)
+{
+    int64_t now_us = clock_mono_us(hosts->clock);
+    int64_t until_us = now_us + (int64_t)PHOTO_HOST_WAIT_MS * MS_US;
+    struct host *host = find(hosts, url);
+    int rc = 0;
+
+    pthread_mutex_lock(&hosts->lock);
+    if (!is_patient && now_us < host->silent_until_us)
+        rc = refuse("the server has not answered lately", err);
+    while (!rc && (host->busy_count >= PHOTO_HOST_TURN_COUNT || now_us < host->next_us)) {
+        bool is_full = host->busy_count >= PHOTO_HOST_TURN_COUNT;
+
+        if (now_us >= until_us || (!is_full && host->next_us > until_us)) {
+            rc = refuse("too many photos of this server are being fetched", err);
+            break;
+        }
+        condition_wait_until(&hosts->left, &hosts->lock, is_full ? until_us : host->next_us);
+        now_us = clock_mono_us(hosts->clock);
+    }
+    if (!rc) {
+        host->busy_count++;
+        host->next_us = now_us + (int64_t)PHOTO_HOST_GAP_MS * MS_US;
+    }
+    pthread_mutex_unlock(&hosts->lock);
+    return rc;
+}
+
+void hosts_leave(struct hosts *hosts, const char *url, bool is_silent)
+{
+    int64_t now_us = clock_mono_us(hosts->clock);
+    struct host *host = find(hosts, url);
+
+    pthread_mutex_lock(&hosts->lock);
+    assert(host->busy_count);
+    host->busy_count--;
+    host->silent_until_us = is_silent ? now_us + (int64_t)PHOTO_HOST_SILENT_MS * MS_US : 0;
+    condition_broadcast(&hosts->left);
+    pthread_mutex_unlock(&hosts->lock);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hosts.h - how fast, and by how many at once, each web server of sellers is asked.
+ *
+ * Who wants to ask enters and gets a turn, or is told to come another time: too many are asking
+ * this server, or it has not answered lately (a circuit breaker). So no server is asked faster than
+ * it may be, and a slow one holds up few of our threads.
+ *
+ * A line for each of PHOTO_HOST_COUNT hashes: servers whose hashes meet share their pace.
+ * Threads: any.
+ */
+#ifndef TORG_PHOTOS_HOSTS_H
+#define TORG_PHOTOS_HOSTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+
+struct hosts;
+
+struct hosts *hosts_new(const struct clock *clock); /* borrowed */
+void hosts_free(struct hosts *hosts);               /* NULL is fine; nobody is inside */
+
+/* A turn to ask the server of this address. Waits for it PHOTO_HOST_WAIT_MS at most, then
+ * ERR_UNAVAILABLE. is_patient: also one that was silent lately is asked. */
+int hosts_enter(struct hosts *hosts, const char *url, bool is_patient, struct err *err);
+/* After each turn. is_silent: it has not answered. */
+void hosts_leave(struct hosts *hosts, const char *url, bool is_silent);
+
+#endif

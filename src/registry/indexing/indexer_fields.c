@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * indexer_fields.c - elements of side fields (receiving/side.h): read, joined with the numbers of
+ * their documents, converted.
+ *
+ * A document without a number has not been sent yet, or is gone: its put, if there is one, brings
+ * what its row has. So a change is never tried again, and never waits for anything.
+ *
+ * What an element says of a field is sent as the row has it now, which may be newer: elements are
+ * sent again when their commit is lost, by the next owner too, and who has waited for the newer
+ * change must not find the older one again.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "codec/message.h"
+#include "numerator/numerator.h"
+#include "registry/bounds.h"
+#include "registry/clients/convert.h"
+#include "registry/indexing/indexer_parts.h"
+#include "registry/receiving/side.h"
+
+static int read_fields(struct store_tx *tx, struct batch *batch, struct item *item, struct err *err)
+{
+    const struct indexer *indexer = batch->indexer;
+    ProtobufCMessage *message = NULL;
+    struct bytes wire;
+    int rc = queue_read_fields(tx, indexer->client->id, item->lane, indexer->shard,
+                               item->element.idx, batch->arena, &wire, err);
+
+    if (!rc)
+        rc = message_decode(wire, &torg__v1__put_fields_request__descriptor, batch->arena, &message,
+                            err);
+    item->fields = (Torg__V1__PutFieldsRequest *)message;
+    return rc;
+}
+
+static void renew(Torg__V1__FieldChange *change, const struct row *row, struct arena *arena)
+{
+    Torg__V1__SideFields *kept;
+
+    if (!row->side.size || side_decode(row->side, arena, &kept, NULL))
+        return; /* its document is gone, or is to be repaired */
+    for (size_t i = 0; i < change->n_fields; i++)
+        for (size_t k = 0; k < kept->n_fields; k++)
+            if (strcmp(change->fields[i]->name, kept->fields[k]->field->name) == 0)
+                change->fields[i] = kept->fields[k]->field;
+}
+
+static int renew_all(struct store_tx *tx, struct batch *batch, const struct number_ask *asks,
+                     size_t count, struct err *err)
+{
+    struct bytes *pks = arena_array(batch->arena, count, sizeof(*pks));
+    struct row *rows = arena_array(batch->arena, count, sizeof(*rows));
+    size_t at = 0;
+    int rc;
+
+    for (size_t i = 0; i < count; i++)
+        pks[i] = asks[i].key;
+    rc = rows_find_sides(tx, batch->indexer->client->id, pks, count, batch->arena, rows, err);
+    for (size_t i = 0; i < batch->count && !rc; i++) {
+        const struct item *item = &batch->items[i];
+
+        for (size_t k = 0; item->fields && k < item->fields->n_changes; k++)
+            renew(item->fields->changes[k], &rows[at++], batch->arena);
+    }
+    return rc;
+}
+
+int batch_join_fields(struct store_tx *tx, struct batch *batch, struct err *err)
+{
+    const struct indexer *indexer = batch->indexer;
+    struct number_ask *asks;
+    size_t count = 0;
+    int rc = 0;
+
+    for (size_t i = 0; i < batch->count && !rc; i++) {
+        struct item *item = &batch->items[i];
+
+        if (!item->element.fields_size)
+            continue;
+        if (count >= INDEXER_CHANGE_COUNT) {
+            batch_cut(batch, i);
+            break;
+        }
+        rc = read_fields(tx, batch, item, err);
+        count += rc ? 0 : item->fields->n_changes;
+    }
+    if (rc || !count)
+        return rc;
+    asks = arena_array(batch->arena, count, sizeof(*asks));
+    count = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct item *item = &batch->items[i];
+
+        item->field_asks = asks + count;
+        for (size_t k = 0; item->fields && k < item->fields->n_changes; k++)
+            asks[count++].key = bytes_of(item->fields->changes[k]->pk);
+    }
+    rc = renew_all(tx, batch, asks, count, err);
+    return rc ? rc
+              : numbers_find(tx, indexer->client->id, indexer->shard, asks, (uint32_t)count, err);
+}
+
+Torg__V1__IndexFields *item_fields(const struct batch *batch, const struct item *item,
+                                   uint32_t place)
+{
+    const struct epoch_view *epoch = &batch->indexer->client->epochs[place];
+    Torg__V1__IndexFields *fields = MESSAGE_NEW(index_fields, batch->arena);
+    size_t count = item->fields->n_changes;
+    Torg__V1__IndexFields__Document *documents =
+        arena_array(batch->arena, count + 1, sizeof(*documents));
+
+    assert(item->state == ITEM_FIELDS);
+    fields->documents = arena_array(batch->arena, count + 1, sizeof(fields->documents[0]));
+    for (size_t i = 0; i < count; i++) {
+        Torg__V1__IndexFields__Document *document = &documents[i];
+
+        if (item->field_asks[i].doc_id == NUMBER_NONE)
+            continue;
+        torg__v1__index_fields__document__init(document);
+        document->doc_id = item->field_asks[i].doc_id;
+        convert_change(item->fields->changes[i], epoch, batch->arena, document);
+        if (document->n_values)
+            fields->documents[fields->n_documents++] = document;
+    }
+    return fields->n_documents ? fields : NULL;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nearness.c - see nearness.h. */
+#include "search/nearness.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "catalog/words.h"
+#include "codec/message.h"
+#include "model/offer_fields.h"
+#include "search/brands.h"
+
+/* A longer text says by its words what is meant, and each phrase has positions to be read. */
+enum { WORD_COUNT_MAX = 7 };
+
+static const float phrase_boost = 0.2F, form_boost = 0.1F, prefer_boost = 0.3F;
+
+/* At the end of the stage's clauses. */
+static void add_bonus(Torg__V1__QueryStage *stage, Torg__V1__TextClause__Kind kind, char *text,
+                      float boost, struct arena *arena)
+{
+    static char *const title[] = {OFFER_FIELD_TITLE};
+    Torg__V1__TextClause *clause = MESSAGE_NEW(text_clause, arena), **grown;
+
+    clause->occur = TORG__V1__TEXT_CLAUSE__OCCUR__BONUS;
+    clause->kind = kind;
+    clause->text = text;
+    clause->boost = boost;
+    if (kind == TORG__V1__TEXT_CLAUSE__KIND__EXACT) {
+        clause->fields = (char **)title;
+        clause->n_fields = ARRAY_COUNT(title);
+    }
+    grown = arena_array(arena, stage->n_clauses + 1, sizeof(*grown));
+    if (stage->n_clauses)
+        memcpy(grown, stage->clauses, stage->n_clauses * sizeof(*grown));
+    grown[stage->n_clauses++] = clause;
+    stage->clauses = grown;
+}
+
+/* How many there are; more than WORD_COUNT_MAX are not counted. */
+static size_t split(char *text, char *words[WORD_COUNT_MAX + 1])
+{
+    size_t count = 0;
+    char *rest = text;
+
+    for (char *word = strsep(&rest, " "); word && count <= WORD_COUNT_MAX;
+         word = strsep(&rest, " ")) {
+        if (*word)
+            words[count++] = word;
+    }
+    return count;
+}
+
+/* Forms of Russian words tell things apart (студия, студию); whether an English one is typed as a
+ * plural says nothing ("blade for lawn mowers"). */
+static bool has_forms(const char *word)
+{
+    return (uint8_t)word[0] >= 0xD0 && strlen(word) > 4;
+}
+
+/* Makers' names in the other script: "найк" may be a synonym of the category, and Nike's are meant.
+ */
+static void add_brands(char *const *words, size_t count, Torg__V1__QueryStage *stage,
+                       struct arena *arena)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *other = brand_other(bytes_of(words_fold_name(bytes_of(words[i]), arena)));
+
+        if (other)
+            nearness_prefer(other, stage, arena);
+    }
+}
+
+void nearness_add(const char *text, Torg__V1__QueryStage *stage, struct arena *arena)
+{
+    char *words[WORD_COUNT_MAX + 1];
+    size_t count = split(arena_strdup(arena, text), words);
+
+    if (count > WORD_COUNT_MAX || strpbrk(text, "\"-!*~"))
+        return;
+    add_brands(words, count, stage, arena);
+    for (size_t i = 0; i + 1 < count; i++)
+        add_bonus(stage, TORG__V1__TEXT_CLAUSE__KIND__PHRASE,
+                  arena_printf(arena, "%s %s", words[i], words[i + 1]), phrase_boost, arena);
+    for (size_t i = 0; i < count; i++) {
+        if (has_forms(words[i]))
+            add_bonus(stage, TORG__V1__TEXT_CLAUSE__KIND__EXACT, words[i], form_boost, arena);
+    }
+}
+
+void nearness_prefer(const char *text, Torg__V1__QueryStage *stage, struct arena *arena)
+{
+    add_bonus(stage, TORG__V1__TEXT_CLAUSE__KIND__WORD, arena_strdup(arena, text), prefer_boost,
+              arena);
+}

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may see a photo, and what becomes of those that nobody refers to: also with kill -9."""
+import os
+import random
+import time
+import urllib.request
+
+from kit import tap
+from kit.binary import open_sqlite
+from kit.photo_shop import SOFA, Shop, png
+
+KILLS = tap.count(4, 40, "TORG_PHOTO_KILLS")
+SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
+
+
+class Forgetful(Shop):
+    """Keeps what nobody refers to for two seconds."""
+    words = (*Shop.words, "--photos.keep=2s")
+
+    def metrics(self):
+        with urllib.request.urlopen(f"{self.operators}/metrics", timeout=tap.PATIENCE_S) as answer:
+            return answer.read().decode()
+
+
+@tap.test
+def a_photo_is_shown_while_its_offer_is():
+    with Shop() as shop:
+        photo = shop.upload(SOFA)[1]
+        name = photo["sizes"][0]["key"]
+        other = shop.torg("key", "create", "other", "--seller", "s-2", "--scope", "offers.read")
+        site = shop.torg("key", "create", "site", "--scope", "offers.read").stdout.strip()
+        tap.equal((shop.get(name), shop.own(name, other.stdout.strip())), (None, None))
+        tap.equal(shop.own(name)[0], "image/jpeg")
+        tap.equal(shop.own(name, site)[0], "image/jpeg")
+        offer = shop.offer(photo["sourceUrl"])
+        tap.equal(shop.settled(offer)[0], "ACTIVE")
+        tap.equal(shop.get(name), shop.own(name))
+        for how, seen in (("Withdraw", False), ("Republish", True), ("Delete", False)):
+            status, answer = shop.call(f"OfferService/{how}Offer", {"id": offer}, shop.key)
+            tap.equal((how, status), (how, 200), answer)
+            tap.equal((how, shop.get(name) is not None), (how, seen))
+        tap.equal(shop.own(name)[0], "image/jpeg", "his own upload, as long as it is kept")
+
+
+@tap.test
+def what_nobody_refers_to_is_swept():
+    with Forgetful() as shop:
+        kept = shop.upload(SOFA)[1]
+        offer = shop.offer(kept["sourceUrl"])
+        tap.equal(shop.settled(offer)[0], "ACTIVE")
+        full = shop.blobs()
+        tap.equal(len(full), 7, "six pictures and the upload")
+        shop.upload(png(300, 300))
+        tap.wait_until(lambda: shop.blobs() == full, what="the end of what no offer names")
+        tap.equal(shop.get(kept["sizes"][0]["key"])[0], "image/jpeg")
+        shop.call("OfferService/DeleteOffer", {"id": offer}, shop.key)
+        tap.wait_until(lambda: not shop.blobs(), what="the end of the deleted one's")
+        tap.equal(shop.own(kept["sizes"][0]["key"]), None)
+        again = shop.upload(SOFA)[1]
+        tap.equal(again["sizes"][0]["key"] != kept["sizes"][0]["key"], True, "another name")
+        tap.equal(shop.settled(shop.offer(again["sourceUrl"]))[0], "ACTIVE")
+        tap.contains(shop.metrics(), "torg_photos_swept_total 2")
+
+
+@tap.test
+def no_kill_leaves_an_orphan():
+    rng = random.Random(SEED)
+    tap.comment(f"seed {SEED}, {KILLS} kills")
+    with Forgetful() as shop:
+        kept = {}
+        for _ in range(KILLS):
+            for number in rng.sample(range(12), 6):
+                photo = shop.upload(png(64 + number, 80))[1]
+                if rng.random() < 0.4:
+                    kept[shop.offer(photo["sourceUrl"])] = None
+            for offer in [one for one in kept if rng.random() < 0.3]:
+                shop.call("OfferService/DeleteOffer", {"id": offer}, shop.key)
+                del kept[offer]
+            time.sleep(rng.uniform(0, 3))        # killed at any moment
+            shop.process.kill()
+            shop.process.wait()
+            shop.start(*shop.words)
+        wanted = set()
+        for offer in kept:
+            status, photos = shop.settled(offer)
+            tap.equal((status, photos[0]["state"]), ("ACTIVE", "READY"))
+            wanted |= {one["key"] for one in photos[0]["sizes"]}
+            tap.equal(shop.get(photos[0]["sizes"][0]["key"])[0], "image/jpeg")
+
+        def left():
+            names = set(shop.blobs())
+            return {one for one in names if "." in one} == wanted and not waiting()
+
+        def waiting():
+            with open_sqlite(f"file:{shop.data / 'store.sqlite'}?mode=ro", uri=True) as base:
+                return base.execute("SELECT (SELECT COUNT(*) FROM photo_trash) + "
+                                    "(SELECT COUNT(*) FROM photo WHERE free_us > 0)").fetchone()[0]
+
+        tap.wait_until(left, what="pictures of the offers that are there, and no others")
+
+
+tap.main()

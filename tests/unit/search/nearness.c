@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Unit tests of search/nearness.h: the neighbours of a text as phrases that nobody has to match. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "search/nearness.h"
+
+/* What is asked for beside the text: phrases, then exact forms with a sign. */
+static const char *phrases(const char *text)
+{
+    static char told[256];
+    struct arena *arena = arena_new();
+    Torg__V1__QueryStage stage = TORG__V1__QUERY_STAGE__INIT;
+    Torg__V1__TextClause own = TORG__V1__TEXT_CLAUSE__INIT, *list[] = {&own};
+
+    stage.clauses = list;
+    stage.n_clauses = 1;
+    nearness_add(text, &stage, arena);
+    assert_ptr_equal(stage.clauses[0], &own);
+    told[0] = 0;
+    for (size_t i = 1; i < stage.n_clauses; i++) {
+        const Torg__V1__TextClause *clause = stage.clauses[i];
+
+        bool is_form = clause->kind == TORG__V1__TEXT_CLAUSE__KIND__EXACT;
+
+        assert_int_equal(clause->occur, TORG__V1__TEXT_CLAUSE__OCCUR__BONUS);
+        assert_true(is_form || clause->kind == TORG__V1__TEXT_CLAUSE__KIND__PHRASE);
+        assert_int_equal(clause->n_fields, is_form); /* of titles */
+        assert_true(clause->boost > 0 && clause->boost < 1);
+        snprintf(told + strlen(told), sizeof(told) - strlen(told), "%s%s%s", i > 1 ? ", " : "",
+                 is_form ? "!" : "", clause->text);
+    }
+    arena_free(arena);
+    return told;
+}
+
+static void neighbours_are_phrases(void **state)
+{
+    (void)state;
+    assert_string_equal(phrases("gas lawn  mower"), "gas lawn, lawn mower");
+    assert_string_equal(phrases("a b c d e f g"), "a b, b c, c d, d e, e f, f g");
+    assert_string_equal(phrases("a b c d e f g h"), ""); /* says enough by its words */
+    assert_string_equal(phrases("диван"), "!диван");
+    assert_string_equal(phrases("на дом"), "на дом, !дом");
+    assert_string_equal(phrases("sofa"), "");
+    assert_string_equal(phrases(""), "");
+    assert_string_equal(phrases("\"синий диван\" угловой"), "");
+    assert_string_equal(phrases("диван -синий"), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(neighbours_are_phrases)};
+
+    return cmocka_run_group_tests_name("search-nearness", tests, NULL, NULL);
+}
