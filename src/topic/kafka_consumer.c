@@ -21,6 +21,7 @@ enum {
     SESSION_MS_MIN = 1000,
     SESSION_MS_MAX = 6000, /* the least that brokers take unless they are told otherwise */
     VERSION_DESTROYS_ALL = 0x02030000, /* of librdkafka */
+    DEAL_PAUSE_MS = 20,                /* between two looks at a group that is being dealt anew */
 };
 
 struct kafka_consumer {
@@ -271,15 +272,42 @@ static bool was_silent(const struct kafka_consumer *consumer)
            clock_mono_us(consumer->clock) - consumer->polled_us > consumer->session_us;
 }
 
+static rd_kafka_resp_err_t commit_list(struct kafka_consumer *consumer,
+                                       rd_kafka_topic_partition_list_t *list)
+{
+    rd_kafka_resp_err_t error = rd_kafka_commit(consumer->handle, list, 0);
+    int i;
+
+    for (i = 0; i < list->cnt && !error; i++)
+        error = list->elems[i].err;
+    return error;
+}
+
+/* While partitions are dealt anew the coordinator takes no commit, of those either that stay where
+ * they are: such a member owns them, and what it has processed is not another's to read again. The
+ * dealing goes on in the client's own thread, mostly for milliseconds. */
+static rd_kafka_resp_err_t commit_when_dealt(struct kafka_consumer *consumer,
+                                             rd_kafka_topic_partition_list_t *list)
+{
+    int64_t until_us = clock_after_us(consumer->clock, (int64_t)KAFKA_CALL_MS * MS_US);
+    rd_kafka_resp_err_t error = commit_list(consumer, list);
+
+    while (error == RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS && !was_silent(consumer) &&
+           clock_mono_us(consumer->clock) < until_us) {
+        clock_sleep(consumer->clock, (int64_t)DEAL_PAUSE_MS * MS_US);
+        error = commit_list(consumer, list);
+    }
+    return error;
+}
+
 int kafka_consumer_commit(struct consumer *base, const struct topic_position *positions,
                           size_t count, struct err *err)
 {
     struct kafka_consumer *consumer = consumer_of(base);
     rd_kafka_topic_partition_list_t *list;
-    rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
+    rd_kafka_resp_err_t error;
     size_t i;
     int rc = 0;
-    int k;
 
     for (i = 0; i < count; i++)
         if (was_silent(consumer) || !owns(consumer, positions[i].topic, positions[i].partition))
@@ -288,9 +316,7 @@ int kafka_consumer_commit(struct consumer *base, const struct topic_position *po
     for (i = 0; i < count; i++)
         rd_kafka_topic_partition_list_add(list, positions[i].topic, (int32_t)positions[i].partition)
             ->offset = (int64_t)positions[i].offset;
-    error = rd_kafka_commit(consumer->handle, list, 0);
-    for (k = 0; k < list->cnt && !error; k++)
-        error = list->elems[k].err;
+    error = commit_when_dealt(consumer, list);
     if (kafka_code(error) == ERR_STALE)
         rc = refuse_stale(consumer, positions[0].topic, positions[0].partition, err);
     else if (error)

@@ -6,7 +6,8 @@
  * its log it answers that the numbers of records are out of order. A question to a broker that is
  * gone ends in a bounded time. A broker that was frozen for longer than its session with the
  * controller is no coordinator of any group at first, one that was away comes back: who asks for a
- * lag meanwhile is told, and lives.
+ * lag meanwhile is told, and lives. A commit that comes while partitions are dealt anew is refused,
+ * and has to be sent again: its sender may be their owner after it as before.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +24,14 @@
 #include "topic/kafka.h"
 #include "topic/topic.h"
 
-enum { PRODUCE_REQUEST = 0, OFFSET_FETCH_REQUEST = 9, ANSWER_S_MAX = 60, BROKER_COUNT = 2 };
+enum {
+    PRODUCE_REQUEST = 0,
+    OFFSET_COMMIT_REQUEST = 8,
+    OFFSET_FETCH_REQUEST = 9,
+    ANSWER_S_MAX = 60,
+    POLL_MS = 100,
+    BROKER_COUNT = 2
+};
 
 struct mock {
     rd_kafka_t *host;
@@ -173,6 +181,37 @@ static void many_groups_are_asked_in_turn(void **state)
     mock_close(&mock);
 }
 
+static void a_commit_outlasts_the_dealing_of_partitions(void **state)
+{
+    const char *names[] = {"orders"};
+    const struct consumer_options options = {
+        .group = "group", .topics = names, .topic_count = 1, .start = TOPIC_START_EARLIEST};
+    const struct topic_message *messages;
+    struct consumer *consumer;
+    struct topic_lag lag;
+    struct mock mock;
+    uint64_t offset;
+    size_t count;
+    struct err err;
+
+    (void)state;
+    mock_open(&mock);
+    assert_int_equal(produce(mock.topics, "one", &offset), 0);
+    assert_int_equal(consumer_open(mock.topics, &options, &consumer, &err), 0);
+    do
+        assert_int_equal(consumer_poll(consumer, POLL_MS, &messages, &count, &err), 0);
+    while (count == 0);
+    rd_kafka_mock_push_request_errors(mock.cluster, OFFSET_COMMIT_REQUEST, 2,
+                                      RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS,
+                                      RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS);
+    assert_int_equal(consumer_commit_polled(consumer, &err), 0);
+    assert_int_equal(topic_lag(mock.topics, "group", "orders", 0, &lag, &err), 0);
+    assert_true(lag.has_committed);
+    assert_int_equal(lag.lag, 0);
+    consumer_close(consumer);
+    mock_close(&mock);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +220,7 @@ int main(void)
         cmocka_unit_test(a_lag_is_refused_by_a_broker_that_coordinates_no_group_yet),
         cmocka_unit_test(a_lag_is_known_again_when_its_coordinator_is_back),
         cmocka_unit_test(many_groups_are_asked_in_turn),
+        cmocka_unit_test(a_commit_outlasts_the_dealing_of_partitions),
     };
 
     return cmocka_run_group_tests_name("kafka_mock", tests, NULL, NULL);
