@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * recomposer.c - documents follow the catalogue: on SQLite with topics in files, and on PostgreSQL
- * with Kafka, whose topics all runs share: only documents of the case's own offers are looked at.
+ * with Kafka, whose topics all cases share: only documents of the case's own offers are looked at.
  */
 #include "contract/offers_fixture.h"
 
