@@ -503,8 +503,10 @@ int feed_row_decide(struct feed_batch *batch, struct feed_batch_row *row, struct
         inherit(row);
     row->is_settled =
         row->kind == FEED_ROW_ABSENT ? is_absent_no_more(batch, row) : was_applied(batch, row);
-    if (row->is_settled)
+    if (row->is_settled) { /* one behind it may count for those before it all the same */
+        row->counts = row->heir ? row->heir->counts : NULL;
         return 0;
+    }
     keep_first(&row->problems, row->sent_problem_count);
     keep_first(&row->notes, row->sent_note_count);
     rc = decide_among(batch, row, err);

@@ -215,9 +215,9 @@ static void a_lone_member_owns_all_shards(void **state)
     fixture_end(&backend);
 }
 
-static bool keep_for_long(struct backend *backend)
+static bool keep_for_long(struct backend *backend, int lease_ms)
 {
-    struct coord *coord = fixture_open(backend->url, "a", LEASE_MS);
+    struct coord *coord = fixture_open(backend->url, "a", lease_ms);
     struct coord_shards *shards = fixture_join(coord, "kept", SHARDS);
     uint64_t ticket, seen = 0;
     struct err err;
@@ -226,7 +226,7 @@ static bool keep_for_long(struct backend *backend)
     fixture_settle(&shards, 1, SHARDS);
     ticket = fixture_wait_ticket(shards, 0);
     coord_wait(shards, &seen, 0, &err);
-    usleep(4 * LEASE_MS / 3 * 1000); /* the lease is renewed, nothing is lost on the way */
+    usleep((useconds_t)lease_ms * 4000 / 3); /* the lease is renewed, nothing is lost on the way */
     is_kept = coord_valid(shards, 0, ticket) && coord_wait(shards, &seen, 0, &err) == ERR_TIMEOUT;
     coord_close(coord);
     return is_kept;

@@ -5,8 +5,9 @@
  *
  * A lease ends by the real clock, so a machine that stands still ends one, too, and rightly. Cases
  * that do not wait for that have a lease longer than any pause (KEPT_MS). The others have a short
- * one, measure meanwhile how long the world stood still, and are run again when that was long
- * enough to spoil them: what they find in a world that did not is what they say.
+ * one, measure meanwhile how long the world stood still, and are run again, with a lease twice as
+ * long, when that was long enough to spoil them: what they find in a world that did not is what
+ * they say.
  */
 #ifndef TORG_TESTS_CONTRACT_COORD_FIXTURE_H
 #define TORG_TESTS_CONTRACT_COORD_FIXTURE_H
@@ -25,8 +26,8 @@ enum {
     KEPT_MS = 30 * 1000,
     NOTICED_MS = 6 * 1000, /* who is thrown out learns it within a third of it */
     LEASE_MS = 1500,
-    STILL_MS = LEASE_MS / 5, /* no case is spoilt by less */
-    TRY_COUNT = 10,
+    STILL_PART = 5, /* no case is spoilt by less than this part of its lease */
+    TRY_COUNT = 5,  /* the last lease is 16 times as long as the first */
     STEP_MS = 10,
 };
 
@@ -64,10 +65,10 @@ struct pulse {
 };
 
 void pulse_begin(struct pulse *pulse, const char *url);
-bool pulse_end(struct pulse *pulse); /* true: it stood still for STILL_MS */
+bool pulse_end(struct pulse *pulse, int lease_ms); /* true: it stood still for too long */
 
 /* Until `attempt` says true, as long as the world stands still beside it. */
-void fixture_try(struct backend *backend, bool (*attempt)(struct backend *backend));
+void fixture_try(struct backend *backend, bool (*attempt)(struct backend *backend, int lease_ms));
 
 /* A storage that keeps the largest ticket it has seen, as store/fence.h does with rows. */
 struct vault {

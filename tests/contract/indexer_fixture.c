@@ -21,6 +21,7 @@ enum { TRY_COUNT = 3, RUN_MAX = 1000, READ_COUNT = 500, WAIT_MS = PATIENCE_MS };
 bool index_place_open(struct index_place *place, bool on_servers, uint32_t shard_count)
 {
     const char *kafka = on_servers ? server_address("kafka") : NULL;
+    const struct topics_options options = {.prefix = place->prefix};
     char topic_url[256] = "fault:memory:";
     struct err err;
 
@@ -31,9 +32,10 @@ bool index_place_open(struct index_place *place, bool on_servers, uint32_t shard
         return false;
     if (on_servers)
         snprintf(topic_url, sizeof(topic_url), "fault:kafka://%s", kafka);
-    OK(topics_open(topic_url, NULL, &place->topics, &err));
-    clock_manual_init(&place->clock, INT64_C(1800000000000000));
     snprintf(place->client, sizeof(place->client), "c%016" PRIx64, random_u64());
+    snprintf(place->prefix, sizeof(place->prefix), "%s.", place->client);
+    OK(topics_open(topic_url, &options, &place->topics, &err));
+    clock_manual_init(&place->clock, INT64_C(1800000000000000));
     place->arena = arena_new();
     place->receiver = (struct receiver){.store = place->store,
                                         .clock = &place->clock.base,

@@ -22,6 +22,7 @@ struct index_place {
     bool on_servers;
     struct store_place at;
     char client[40];
+    char prefix[42]; /* of topics and groups: nothing is shared on Kafka */
     uint32_t shard_count;
     struct clock_manual clock;
     struct store *store;

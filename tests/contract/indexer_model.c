@@ -147,7 +147,19 @@ static void work(struct model *model)
     disarm();
 }
 
-/* One that has become whole has what one has that has read everything up to there. */
+/* Something newer was written, and waits: a pour leaves the document to that one's own element. */
+static bool is_outdated(const struct shelf_document *document)
+{
+    char sql[128 + sizeof(document->pk)];
+
+    snprintf(sql, sizeof(sql),
+             "SELECT version FROM registry WHERE client_id = %" PRId64 " AND pk = '%s'",
+             place_client_id(&place), document->pk);
+    return read_integer(place.store, sql) > document->version;
+}
+
+/* One that has become whole has what one has that has read everything up to there, but for what is
+ * outdated. */
 static void follow_late(struct shelf *shelf)
 {
     bool had_gap = shelf->has_gap;
@@ -162,6 +174,8 @@ static void follow_late(struct shelf *shelf)
     for (size_t i = 0; i < SHELF_COUNT_MAX; i++) {
         const struct shelf_document *has = &shelf->documents[i], *want = &reference.documents[i];
 
+        if (!has->is_there && want->is_there && is_outdated(want))
+            continue;
         assert_int_equal(has->is_there, want->is_there);
         if (want->is_there) {
             assert_string_equal(has->pk, want->pk);

@@ -3,7 +3,7 @@
  * offers_export.c - export, expiry and the worker that does them: on SQLite with a topic in files
  * and coord within the process, and on PostgreSQL with Kafka and ZooKeeper.
  *
- * Kafka's topics are shared by all runs: only records after the test's start, of offers in the
+ * Kafka's topics are shared by all cases: only records after the test's start, of offers in the
  * test's own schema, are looked at.
  */
 #include "contract/offers_fixture.h"

@@ -767,6 +767,20 @@ static void rows_of_one_name_are_one_change(void **state)
     assert_string_equal(shown(scene), "a=1");
 }
 
+/* Sent again, the first with other content, and a third behind the second, which is as it was. */
+static void a_row_that_is_settled_hides_none_behind_it(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct err err = {0};
+
+    OK(try_rows(scene, 1, "a=1 a=2", 0, &err));
+    OK(try_rows(scene, 1, "a=3 a=2 a=4", 0, &err));
+    assert_string_equal(told(scene, get_task(scene, 1)),
+                        "RUNNING rows 3 created 1 updated 1 unchanged 1");
+    assert_non_null(strstr(report(scene, 1), "1 a UNCHANGED (row 3 has the same id"));
+    assert_string_equal(shown(scene), "a=4");
+}
+
 static void feeds_of_a_seller_do_not_meet(void **state)
 {
     struct feed_scene *scene = start(state);
@@ -885,6 +899,7 @@ static const struct test_case cases[] = {
     CASE(a_name_that_is_changed_by_hand_leaves_the_feed),
     CASE(a_name_is_not_taken_twice),
     CASE(rows_of_one_name_are_one_change),
+    CASE(a_row_that_is_settled_hides_none_behind_it),
     CASE(feeds_of_a_seller_do_not_meet),
     CASE(sellers_do_not_meet),
     CASE(failed_photos_are_told_in_the_report),

@@ -3,7 +3,7 @@
  * offers_photos.c - photos asked for, answered, waited for: on SQLite with topics in files, and on
  * PostgreSQL with Kafka.
  *
- * Kafka's topics are shared by all runs: only requests of offers in the test's own schema are
+ * Kafka's topics are shared by all cases: only requests of offers in the test's own schema are
  * looked at, and results of others' offers are passed by.
  */
 #include "codec/moment.h"

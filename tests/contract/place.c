@@ -55,24 +55,23 @@ int64_t read_integer(struct store *store, const char *sql)
     return read_integer_of(store, sql, NULL, 0);
 }
 
-enum { OPEN_S = 5, OPEN_TRY_COUNT = PATIENCE_S / OPEN_S };
-
-/* A busy machine may let the OPEN_S pass that a server has to accept. */
-static int open_patiently(const char *url, struct store **store, struct err *err)
+void server_url(char url[STORE_URL_SIZE], const char *wrapper, const char *settings)
 {
-    int rc = ERR_UNAVAILABLE;
+    const char *server = server_address("postgres");
+    int size = snprintf(url, STORE_URL_SIZE, "%s%s%cconnect_timeout=%d%s", wrapper, server,
+                        strchr(server, '?') ? '&' : '?', PATIENCE_S, settings);
 
-    for (int i = 0; i < OPEN_TRY_COUNT && rc == ERR_UNAVAILABLE; i++)
-        rc = store_open(url, store, err);
-    return rc;
+    assert_true(size < STORE_URL_SIZE);
 }
 
 void admin(const char *sql)
 {
+    char url[STORE_URL_SIZE];
     struct store *store;
     struct err err = {0};
 
-    OK(open_patiently(server_address("postgres"), &store, &err));
+    server_url(url, "", "");
+    OK(store_open(url, &store, &err));
     exec(store, sql);
     store_close(store);
 }
@@ -99,21 +98,21 @@ void schema_drop(const char *schema)
 bool store_place_open(struct store_place *at, bool postgres, const char *wrapper,
                       struct store **store)
 {
-    const char *server = postgres ? server_address("postgres") : NULL;
+    char settings[SCHEMA_SIZE + 32];
     struct err err = {0};
 
     *at = (struct store_place){0};
     *store = NULL;
-    if (postgres && !server)
+    if (postgres && !server_address("postgres"))
         return false;
     if (postgres) {
         schema_make(at->schema);
-        snprintf(at->url, sizeof(at->url), "%s%s%soptions=-csearch_path%%3D%s", wrapper, server,
-                 strchr(server, '?') ? "&" : "?", at->schema);
+        snprintf(settings, sizeof(settings), "&options=-csearch_path%%3D%s", at->schema);
+        server_url(at->url, wrapper, settings);
     } else {
         snprintf(at->url, sizeof(at->url), "%ssqlite::memory:", wrapper);
     }
-    if (open_patiently(at->url, store, &err) || store_migrate(*store, NULL, &err))
+    if (store_open(at->url, store, &err) || store_migrate(*store, NULL, &err))
         fail_msg("%s: %s", at->url, err.text);
     return true;
 }

@@ -26,6 +26,10 @@ bool store_place_open(struct store_place *at, bool postgres, const char *wrapper
                       struct store **store);
 void store_place_close(struct store_place *at, struct store *store);
 
+/* The URL of the server, which must be there: wrapper before it, and "&name=value…" behind it. Each
+ * connection of its store has the tests' patience to be accepted: of the five seconds that a
+ * program gives a server, a busy machine may let all pass. */
+void server_url(char url[STORE_URL_SIZE], const char *wrapper, const char *settings);
 /* On the server, outside of any schema. */
 void admin(const char *sql);
 void schema_make(char schema[SCHEMA_SIZE]);

@@ -25,7 +25,7 @@
 #define CONFIG                                                                                     \
     "Body { Output: JSON\n"                                                                        \
     "  Sections { Name: 'a' }\n"                                                                   \
-    "  Sections { Name: 'short' Body { TtlMinutes: 1 } }\n"                                        \
+    "  Sections { Name: 'short' Body { TtlMinutes: 60 } }\n"                                       \
     "  Sections { Name: 'g' Body {\n"                                                              \
     "    Sections { Name: 'b' Body { SpecialValidator: 'required:/x' } }\n"                        \
     "    Sections { Name: 'c' Body { Output: TEXT Input: JSON OutputLanguages: ['ru', 'en']\n"     \
@@ -161,6 +161,7 @@ static void a_group_is_whole_or_not_there(void **state)
 
 static void what_has_ended_is_not_shown_and_is_swept(void **state)
 {
+    const int64_t minute_us = INT64_C(60) * SECOND_US;
     struct world *world = begin(state);
     struct snippet_row row = {.prefix = 77, .key = bytes_of("k"), .body = bytes_of("x")};
     struct snippet_row found;
@@ -178,9 +179,9 @@ static void what_has_ended_is_not_shown_and_is_swept(void **state)
     OK(put(world, "short", "k", "", "1", &err));
     assert_non_null(get(world, "short", "k", ""));
     OK(put(world, "a", "k", "", "1", &err));
-    OK(snippet_rows_sweep(world->store, now_us + 30 * 1000000, &count, &err));
+    OK(snippet_rows_sweep(world->store, now_us + 30 * minute_us, &count, &err));
     assert_int_equal(count, 1);
-    OK(snippet_rows_sweep(world->store, now_us + 100 * 1000000, &count, &err));
+    OK(snippet_rows_sweep(world->store, now_us + 100 * minute_us, &count, &err));
     assert_int_equal(count, 1);
     assert_null(get(world, "short", "k", ""));
     assert_non_null(get(world, "a", "k", ""));

@@ -22,6 +22,7 @@
 #include "base/random.h"
 #include "contract/place.h"
 #include "model/topics.h"
+#include "patience.h"
 #include "stage/bounds.h"
 #include "stage/make_topics.h"
 #include "stage/reader.h"
@@ -34,7 +35,7 @@ enum {
     KEY_COUNT = 6,
     NUMBER_MAX = 200,
     USE_COUNT_MAX = 100000,
-    WAIT_MS = 60000,
+    WAIT_MS = PATIENCE_MS,
     PARTITION_COUNT = 8,
 };
 #define STAGE "tested"
@@ -52,6 +53,7 @@ struct world {
     struct topic_faults *faults;
     char dir[TEST_DIR_SIZE];
     char prefix[40];
+    bool is_on_kafka;
     struct clock_manual clock;
     struct stage_reader *reader;
     struct stage_reader_options options;
@@ -133,6 +135,7 @@ static struct world *open_world(void **state)
 
     if (servers && !server_address("kafka"))
         skip();
+    world->is_on_kafka = servers;
     snprintf(world->prefix, sizeof(world->prefix), "t%016" PRIx64 ".", random_u64());
     if (!store_place_open(&world->at, servers, "fault:", &world->store))
         skip();
@@ -226,19 +229,28 @@ static int64_t parked_count(struct world *world)
     return total.count;
 }
 
+/* A broker that does not answer in its time is asked again. */
+static uint64_t lag_of(struct world *world, uint32_t partition)
+{
+    int64_t until_us = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
+    struct topic_lag one;
+    struct err err;
+    int rc;
+
+    do
+        rc = topic_lag(world->topics, GROUP, TOPIC_PHOTO_RESULTS, partition, &one, &err);
+    while (err_is_passing(rc) && clock_mono_us(clock_system()) < until_us);
+    if (rc)
+        fail_msg("%s", err.text);
+    return one.lag;
+}
+
 static uint64_t lag(struct world *world)
 {
-    struct topic_config config;
     uint64_t sum = 0;
-    struct err err;
 
-    OK(topic_describe(world->topics, TOPIC_PHOTO_RESULTS, &config, &err));
-    for (uint32_t i = 0; i < config.partition_count; i++) {
-        struct topic_lag one;
-
-        OK(topic_lag(world->topics, GROUP, TOPIC_PHOTO_RESULTS, i, &one, &err));
-        sum += one.lag;
-    }
+    for (uint32_t i = 0; i < PARTITION_COUNT; i++)
+        sum += lag_of(world, i);
     return sum;
 }
 
@@ -251,6 +263,15 @@ static int times_used(struct world *world, int key, int number)
         times += world->uses[i].key == key && world->uses[i].number == number;
     pthread_mutex_unlock(&world->lock);
     return times;
+}
+
+/* At least once: to a member of a Kafka group whose heartbeats a busy machine has held up, what
+ * it had not committed comes again. */
+static bool was_used(struct world *world, int key, int number)
+{
+    int times = times_used(world, key, number);
+
+    return world->is_on_kafka ? times > 0 : times == 1;
 }
 
 static int tried(struct world *world)
@@ -320,11 +341,11 @@ static void later_records_of_a_parked_key_wait_behind_it(void **state)
         send(world, i, 4);
     start(world);
     WAIT_UNTIL(world, lag(world) == 0);
-    assert_int_equal(times_used(world, 0, 1), 1);
+    assert_true(was_used(world, 0, 1));
     for (int i = 2; i <= 4; i++)
         assert_int_equal(times_used(world, 0, i), 0);
     for (int i = 1; i < KEY_COUNT; i++) /* nobody else waits */
-        assert_int_equal(times_used(world, i, 4), 1);
+        assert_true(was_used(world, i, 4));
     assert_int_equal(parked_count(world), 3);
     stop(world); /* another finds them parked, and more comes */
     send(world, 0, 2);
@@ -401,7 +422,7 @@ static void a_newer_record_replaces_a_parked_one(void **state)
     assert_int_equal(memcmp(list[0].body.data, "0:2", 3), 0);
     send(world, 0, 1);
     WAIT_UNTIL(world, parked_count(world) == 0);
-    assert_int_equal(times_used(world, 0, 3), 1);
+    assert_true(was_used(world, 0, 3));
     set_bad(world, 0, 1, false);
     set_bad(world, 0, 2, false);
     send(world, 1, 1); /* some time later */
@@ -420,11 +441,11 @@ static void where_order_is_no_matter_nobody_waits(void **state)
     send(world, 0, 3);
     start(world);
     WAIT_UNTIL(world, lag(world) == 0);
-    assert_int_equal(times_used(world, 0, 3), 1);
+    assert_true(was_used(world, 0, 3));
     assert_int_equal(parked_count(world), 1);
     set_bad(world, 0, 1, false);
     WAIT_UNTIL(world, parked_count(world) == 0);
-    assert_int_equal(times_used(world, 0, 1), 1);
+    assert_int_equal(times_used(world, 0, 1), 1); /* by its owner, who asks no broker */
     close_world(world);
 }
 
@@ -437,7 +458,7 @@ static void strict_waits_and_parks_nothing(void **state)
     set_bad(world, 0, 2, true);
     send(world, 0, 4);
     start(world);
-    WAIT_UNTIL(world, times_used(world, 0, 1));
+    WAIT_UNTIL(world, lag(world) == 3); /* the first is used and committed */
     before = tried(world);
     WAIT_UNTIL(world, tried(world) > before + 2); /* again and again */
     assert_int_equal(lag(world), 3);
@@ -460,8 +481,8 @@ static void what_has_no_room_waits(void **state)
     set_bad(world, 0, 2, true);
     send(world, 0, 3);
     start(world);
-    WAIT_UNTIL(world, times_used(world, 0, 1) && atomic_load(&waiting->value) == 1);
-    assert_int_equal(lag(world), 2);
+    WAIT_UNTIL(world, lag(world) == 2 && atomic_load(&waiting->value) == 1);
+    assert_true(was_used(world, 0, 1));
     assert_int_equal(read_integer(world->store, "SELECT COUNT(*) FROM parked"), 0);
     exec(world->store, "UPDATE parked_stage SET row_count = 0"); /* a person has made room */
     WAIT_UNTIL(world, lag(world) == 0);
@@ -494,11 +515,14 @@ static void while_the_world_is_away_nothing_is_parked_or_committed(void **state)
 static void what_is_not_ready_is_read_again(void **state)
 {
     struct world *world = open_world(state);
+    int before;
 
     world->is_not_yet[0][2] = true;
     send(world, 0, 3);
     start(world);
-    WAIT_UNTIL(world, tried(world) >= 6);
+    WAIT_UNTIL(world, lag(world) == 2);
+    before = tried(world);
+    WAIT_UNTIL(world, tried(world) > before + 2);
     assert_int_equal(times_used(world, 0, 3), 0);
     assert_int_equal(lag(world), 2);
     pthread_mutex_lock(&world->lock);

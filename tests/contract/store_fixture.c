@@ -60,12 +60,11 @@ bool wait_flag(_Atomic int *flag, int wanted)
 int set_up(void **state)
 {
     struct fixture *fixture = mem_zero(sizeof(*fixture));
-    const char *prefix, *server;
+    const char *prefix;
 
     fixture->backend = *state;
     *state = fixture;
     prefix = fixture->backend->fault ? "fault:" : "";
-    server = fixture->backend->postgres ? server_address("postgres") : NULL;
     if (fixture->backend->sim) {
         struct err err = {0};
 
@@ -77,12 +76,14 @@ int set_up(void **state)
         assert_non_null(mkdtemp(fixture->place));
         snprintf(fixture->url, sizeof(fixture->url), "%ssqlite:%s/store.db", prefix,
                  fixture->place);
-    } else if (server) {
+    } else if (server_address("postgres")) {
+        char settings[200];
+
         schema_make(fixture->place);
         snprintf(fixture->tag, sizeof(fixture->tag), "torg-%s", fixture->place);
-        snprintf(fixture->url, sizeof(fixture->url),
-                 "%s%s%sapplication_name=%s&options=-csearch_path%%3D%s", prefix, server,
-                 strchr(server, '?') ? "&" : "?", fixture->tag, fixture->place);
+        snprintf(settings, sizeof(settings), "&application_name=%s&options=-csearch_path%%3D%s",
+                 fixture->tag, fixture->place);
+        server_url(fixture->url, prefix, settings);
     } else {
         return 0;
     }

@@ -24,7 +24,7 @@ struct fixture {
     const struct backend *backend;
     char place[64]; /* directory or schema */
     char tag[64];   /* application_name of the store's connections */
-    char url[1024];
+    char url[STORE_URL_SIZE];
     struct store *store;
     struct sim_net *net; /* of sim alone */
     struct sim_node *member;
@@ -63,7 +63,7 @@ int try_exec(struct store *store, const char *sql, const struct store_value *par
              struct err *err);
 
 int64_t now_us(void);
-/* Waits for a flag that another thread raises; false after five seconds. */
+/* Waits for a flag that another thread raises; false when patience is over. */
 bool wait_flag(_Atomic int *flag, int wanted);
 
 int set_up(void **state);

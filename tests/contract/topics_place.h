@@ -8,7 +8,13 @@
 #include "test_dir.h"
 #include "topic/topic_fault.h"
 
-/* In files of a directory that is made, or Kafka's, which all runs share; it must be there. */
+enum { TEST_PREFIX_SIZE = 20 };
+
+/* Before the names of topics and groups that this program has on Kafka: what others have there,
+ * and the members of their groups, are nothing to it. */
+const char *test_topics_prefix(void);
+/* In files of a directory that is made, or Kafka's, which all cases of the program share and which
+ * must be there. */
 struct topics *test_topics_open(char dir[TEST_DIR_SIZE], bool on_kafka);
 /* With the directory and all else that is in it. */
 void test_topics_close(struct topics *topics, const char *dir);

@@ -252,6 +252,5 @@ bool proxy_end_session(struct proxy *proxy)
            recv(fd, answer, sizeof(answer), 0) > 0;
     if (fd >= 0)
         close(fd);
-    proxy_pass(proxy);
     return done;
 }

@@ -21,7 +21,8 @@ void proxy_cut(struct proxy *proxy);  /* ends every connection once; new ones ar
 void proxy_hold(struct proxy *proxy); /* passes nothing on until proxy_pass: a dead line */
 void proxy_pass(struct proxy *proxy);
 
-/* Ends the newest session that came through, over a connection of its own. */
+/* Ends the newest session that came through, over a connection of its own, and holds the line until
+ * proxy_pass: its owner, thrown out, could be back before anybody else has taken what it had. */
 bool proxy_end_session(struct proxy *proxy);
 
 #endif

@@ -26,6 +26,7 @@
 #include "base/memory.h"
 #include "net/bounds.h"
 #include "net/client/http_client.h"
+#include "patience.h"
 
 enum { CONNECTION_COUNT_MAX = 64, REQUEST_SIZE_MAX = 1 << 16, TLS_TRY_COUNT = 12 };
 
@@ -338,7 +339,8 @@ static void a_proxy_of_the_environment_gets_nothing(void **state)
     (void)state;
     for (i = 0; i < ARRAY_COUNT(variables); i++) {
         setenv(variables[i], address, 1);
-        assert_int_equal(ask((struct http_client_request){.url = at("/"), .timeout_ms = 5000}), 0);
+        assert_int_equal(
+            ask((struct http_client_request){.url = at("/"), .timeout_ms = PATIENCE_MS}), 0);
         assert_int_equal(response.status, 404);
         unsetenv(variables[i]);
     }

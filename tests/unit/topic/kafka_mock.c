@@ -21,6 +21,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "patience.h"
 #include "topic/kafka.h"
 #include "topic/topic.h"
 
@@ -151,7 +152,7 @@ static void a_lag_is_known_again_when_its_coordinator_is_back(void **state)
     assert_int_not_equal(topic_lag(mock.topics, "group", "orders", 0, &lag, &err), 0);
     print_message("%s\n", err.text);
     rd_kafka_mock_broker_set_up(mock.cluster, 2);
-    until_us = clock_mono_us(clock_system()) + (int64_t)ANSWER_S_MAX * SECOND_US;
+    until_us = clock_mono_us(clock_system()) + (int64_t)PATIENCE_S * SECOND_US;
     do
         rc = topic_lag(mock.topics, "group", "orders", 0, &lag, &err);
     while (rc && clock_mono_us(clock_system()) < until_us);
