@@ -12,6 +12,7 @@ import socket
 import sqlite3
 import subprocess
 import tempfile
+import time
 import urllib.error
 import urllib.request
 
@@ -102,12 +103,19 @@ class Place:
         return status, without_zeros(answer)
 
     def call_whole(self, method, message=None, key=None):
+        """A search has seconds, and is answered 504 when a busy machine needs longer: that is asked again.
+        Of one that waits for a write this may be the answer."""
         request = urllib.request.Request(
             f"{self.url}/torg.v1.{method}", data=json.dumps(message or {}).encode(),
             headers={"Content-Type": "application/json"})
         if key:
             request.add_header("Authorization", f"Bearer {key}")
-        return fetch(request)
+        is_search = method.startswith(("SearchService/", "SearcherService/")) and "wait" not in (message or {})
+        deadline = time.monotonic() + tap.PATIENCE_S
+        while True:
+            status, answer = fetch(request)
+            if status != 504 or not is_search or time.monotonic() > deadline:
+                return status, answer
 
 
 def without_zeros(value):
