@@ -35,6 +35,7 @@ class Shop(Place):
         tap.wait_until(self.follows_catalog, what="documents that follow the catalogue")
         self.seller = self.torg("key", "create", "s", "--seller", "s", "--scope", "offers.read",
                                 "--scope", "offers.write").stdout.strip()
+        self.reader = self.torg("key", "create", "a", "--scope", "pipeline.read").stdout.strip()
         self.rng = random.Random(f"{SEED}/shop")
         self.count = 0
         self.offers = {}
@@ -105,8 +106,7 @@ class Shop(Place):
         return failed, done.returncode
 
     def audit(self):
-        key = self.torg("key", "create", f"a{self.rng.random()}", "--scope", "pipeline.read").stdout.strip()
-        status, answer = self.call("InspectService/GetAudit", {}, key)
+        status, answer = self.call("InspectService/GetAudit", {}, self.reader)
         tap.equal(status, 200, answer)
         return answer
 
