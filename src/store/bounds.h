@@ -23,7 +23,7 @@ enum {
     STORE_WAL_HELD_FACTOR = 4,       /* so many times that: each group waits for it… */
     STORE_WAL_HOLD_MS = 250,         /* …but no longer than this: a reader may hold the log */
     STORE_WAL_PAGE_COUNT_MAX = 1 << 20,   /* 4 GB: writes are refused until the reader lets go */
-    STORE_CONNECT_S_MAX = 5,              /* PostgreSQL's server must accept within */
+    STORE_CONNECT_S_MAX = 20,             /* PostgreSQL's server must accept within */
     STORE_STATEMENT_MS_MAX = 30 * 1000,   /* one statement there, waits for locks included */
     STORE_MIGRATION_MS_MAX = 3600 * 1000, /* one statement of a migration: an index on 50 M rows */
     STORE_MIGRATION_SIZE_MAX = 1 << 20,

@@ -196,9 +196,12 @@ def a_seller_uploads_photos_and_buyers_see_them():
         tap.equal(page.js("document.querySelector('.photo-thumb').dataset.key.split('-')[0]"), second)
         fits(page)
         publishes_and_finds(page)
-        stem = second
-        tap.wait_until(lambda: stall.call("SearchService/SearchOffers", {"text": "велосипед"})[1]["offers"][0]
-                       .get("photo", "").startswith(stem), what="the offer with its photo")
+
+        def is_shown():
+            found = stall.call("SearchService/SearchOffers", {"text": "велосипед"})[1].get("offers")
+            return found and found[0].get("photo", "").startswith(second)
+
+        tap.wait_until(is_shown, what="the offer with its photo")
         page.go(f"{stall.url}/?q=велосипед")
         page.wait(f"[...document.images].some((each) => each.src.includes({json.dumps(second)}))",
                   "the first photo on the buyers' page")

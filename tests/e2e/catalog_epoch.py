@@ -83,7 +83,7 @@ def finer_digits_need_an_epoch_and_lose_nothing():
         market.save("UpdateOffer", "Gravel one", "17.55", id=offer["id"],
                     expectedRevision=offer["revision"])
         market.save("CreateOffer", "Gravel two", "19.25")
-        switched = market.torg("epoch", "switch", "--client", "offers", "--wait", "1m")
+        switched = market.torg("epoch", "switch", "--client", "offers", "--wait", f"{tap.PATIENCE_S}s")
         tap.equal(switched.returncode, 0, switched.stdout + switched.stderr)
         tap.wait_until(lambda: market.total(text="gravel") == 2, what="both, as they are now")
         tap.equal(market.total(text="mountain"), 0)

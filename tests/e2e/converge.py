@@ -169,9 +169,18 @@ class Shop:
         tap.equal((made.returncode, made.stderr), (0, ""))
         return made.stdout.strip()
 
-    def apply(self, name):
-        done = self.site.torg("offers", "catalog", "apply", name, "--force")
+    def command(self, *words):
+        """Again when its transaction lost against those of sellers too often, as sellers do."""
+        done = tap.wait_until(lambda: self.unless_put_off(*words), what=f"an answer to {words}")
         tap.equal((done.returncode, done.stderr), (0, ""))
+        return done
+
+    def unless_put_off(self, *words):
+        done = self.site.torg("offers", *words)
+        return None if done.returncode and "given up after" in done.stderr else done
+
+    def apply(self, name):
+        self.command("catalog", "apply", name, "--force")
 
     def url(self, role):
         return None if role in self.down else self.site.at(role).url
@@ -240,8 +249,7 @@ class Shop:
         if self.rng.random() < 0.4:
             self.kill()
         self.apply("catalog.json")
-        done = self.site.torg("offers", "parked", "replay", "--all")
-        tap.equal((done.returncode, done.stderr), (0, ""))
+        done = self.command("parked", "replay", "--all")
         self.count("parked", int(done.stdout.split()[0]))
 
     def fill(self):
@@ -409,7 +417,12 @@ class SixShop(Shop):
         return self.site.topics
 
     def run_sql(self, sql):
-        done = tap.run(tap.tool("psql"), self.database.url, "-qc", sql)
+        """What a killed process has asked for may still be going on, and want the same rows in another order."""
+        def unless_deadlocked():
+            done = tap.run(tap.tool("psql"), self.database.url, "-qc", sql)
+            return None if "deadlock detected" in done.stderr else done
+
+        done = tap.wait_until(unless_deadlocked, what="an answer of PostgreSQL")
         tap.equal(done.returncode, 0, done.stderr)
 
     def verify_words(self):

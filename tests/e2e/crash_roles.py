@@ -55,8 +55,7 @@ class Roles:
 
 def freeze(frozen, other, client, writers):
     """Stops the process until all its shards are the other's, and lets it go on."""
-    had = owned(frozen, client)
-    tap.equal(had > 0, True, "shards of the one to be frozen")
+    had = tap.wait_until(lambda: owned(frozen, client), what="shards of the one to be frozen")
     frozen.process.send_signal(signal.SIGSTOP)
     began = time.monotonic()
     tap.wait_until(lambda: owned(other, client) == SHARDS, what="all shards taken over")

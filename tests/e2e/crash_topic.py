@@ -98,9 +98,9 @@ class Log:
         return started, acked
 
 
-def live(directory, seconds, under_load, wanted):
+def live(directory, seconds, under_load, wanted, removed):
     """One life of the writer, ended by SIGKILL so many seconds after its birth; or so long after it has
-    begun to produce, and so many records were acknowledged. Its output."""
+    begun to produce, and so many records and removals were acknowledged. Its output."""
     process = subprocess.Popen([WRITER, directory], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     os.set_blocking(process.stdout.fileno(), False)
     output = b""
@@ -111,7 +111,7 @@ def live(directory, seconds, under_load, wanted):
         if under_load and begun is None and b"GO\n" in output:
             begun = time.monotonic()
         if begun is not None and time.monotonic() - begun >= seconds \
-                and output.count(b"\nA ") >= wanted:
+                and output.count(b"\nA ") >= wanted and output.count(b"\nY ") >= removed:
             break
         time.sleep(0.002)
     process.kill()
@@ -131,10 +131,10 @@ def kill_loses_no_acknowledged_record():
         directory = tempfile.mkdtemp(prefix="torg-crash-topic-")
         try:
             for _ in range(LIVES_OF_A_DIRECTORY):
-                under_load = rng.random() < 2 / 3
+                under_load = kills % 3 < 2          # by turns: dice would have days with too few
                 seconds = rng.uniform(0, LOAD_SECONDS if under_load else START_SECONDS)
                 got_through, count = log.read_life(live(directory, seconds, under_load,
-                                                        rng.randrange(ACKED_MAX)))
+                                                        rng.randrange(ACKED_MAX), rng.randrange(2)))
                 kills += 1
                 started += got_through
                 acked += count

@@ -166,9 +166,14 @@ def a_change_of_attributes_indexes_no_text():
             bike["version"] = version
             bike["fields"][1]["integer"] = version
             shop.find("x", shop.accept(bike))       # else one takes the place of another
-        text = chain.fetch_text(f"{place.operators}/metrics")
-        tap.equal(chain.metric_sum(text, "torg_searcher_messages_total", 'way="change"'), 10)
-        tap.equal(chain.metric_sum(text, "torg_searcher_messages_total", 'way="put"'), 3)
+
+        def ways():     # counted a moment after they are shown
+            text = chain.fetch_text(f"{place.operators}/metrics")
+            return {way: chain.metric_sum(text, "torg_searcher_messages_total", f'way="{way}"')
+                    for way in ("change", "put")}
+
+        tap.wait_until(lambda: sum(ways().values()) >= 13, what="all messages to be counted")
+        tap.equal(ways(), {"change": 10, "put": 3})
 
 
 @tap.test

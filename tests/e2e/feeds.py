@@ -89,13 +89,17 @@ def wire_events(task, items, end=True):
     return [h2raw.grpc_message(one) for one in told]
 
 
-def stream(shop, key, messages, end=True):
-    """The reply of Import; without end, the connection breaks after the messages."""
+def stream(shop, key, messages, end=True, task=0):
+    """The reply of Import; without end, the connection breaks after the messages, when the task has begun."""
     with h2raw.Connection(shop.port(), timeout=tap.PATIENCE_S) as connection:
         number = connection.open(connection.request_headers(
             "/torg.v1.FeedService/Import", extra=[("authorization", f"Bearer {key}")]))
         connection.send_body(number, b"".join(messages), end=end)
-        return connection.reply(number) if end else None
+        if end:
+            return connection.reply(number)
+        tap.wait_until(lambda: shop.call("FeedService/GetTask", {"taskId": task}, key)[0] == 200,
+                       what="the task's beginning")
+        return None
 
 
 @tap.test
@@ -144,7 +148,7 @@ def a_feed_comes_as_a_stream():
         task = h2raw.parse_message(reply.messages[0])
         tap.equal((reply.grpc_status, task[4], task[6]), (0, [2], [3]))
         # A connection that breaks: what came stays, the task is held, and goes on.
-        stream(shop, shop.alice, wire_events(3, items[:90], end=False), end=False)
+        stream(shop, shop.alice, wire_events(3, items[:90], end=False), end=False, task=3)
         tap.wait_until(lambda: shop.call("FeedService/GetTask", {"taskId": 3}, shop.alice)[1]
                        .get("state") == "HELD", what="a held task")
         reply = stream(shop, shop.alice, wire_events(3, items[:250]))

@@ -36,10 +36,11 @@ class Market(Shop):
         return answer
 
     def titles(self, **request):
-        """A search waits for three seconds at the most; who is told so asks again."""
+        """A search waits for three seconds at the most; who is told so asks again. So does who comes before
+        a server that was started again has opened its index (503)."""
         def answered():
             status, answer = self.call("SearchService/SearchOffers", {"text": "bicycle", **request})
-            if "wait" in request and status == 504:
+            if status == 503 or "wait" in request and status == 504:
                 return None
             tap.equal(status, 200, answer)
             return answer
@@ -55,6 +56,12 @@ class Market(Shop):
         code, trace = self.trace(offer)
         tap.equal(code, 0, trace)
         return {one["stage"]: {"state": "DONE", **one} for one in trace["steps"]}
+
+
+def moment(text):
+    """Seconds and what follows them: digits that are zero at the end are left out by threes."""
+    seconds, _, rest = text.rstrip("Z").partition(".")
+    return seconds, rest.ljust(9, "0")
 
 
 def bike(title):
@@ -277,8 +284,8 @@ def a_trace_shows_all_stages_with_times():
         tap.equal(list(steps), ["saved", "exported", "composed", "received", "queued", "numbered",
                                 "sent", "indexed", "searchable"])
         tap.equal({one["state"] for one in steps.values()}, {"DONE"}, steps)
-        times = [steps[name]["time"] for name in ("saved", "exported", "composed", "sent",
-                                                  "indexed", "searchable")]
+        times = [moment(steps[name]["time"]) for name in ("saved", "exported", "composed", "sent",
+                                                          "indexed", "searchable")]
         tap.equal(times, sorted(times))
         shown = market.torg("trace", receipt["id"])
         tap.equal(shown.stdout.splitlines()[0], f"{receipt['id']} of offers")
@@ -292,6 +299,10 @@ def a_trace_shows_all_stages_with_times():
         bound = market.key("bound", "--client", "shop", scopes=("pipeline.read",))
         market.refused("permission_denied", "InspectService/TraceOffer", {"id": receipt["id"]},
                        bound)
+
+
+def searchable(answer):
+    return answer if answer.get("isSearchable") else None
 
 
 @tap.test
@@ -321,9 +332,9 @@ def wrong_tokens_are_told():
         for key, status in ((None, 401), (market.alice, 403), (other, 403), (own, 200),
                             (market.start_key, 200)):
             tap.equal(market.progress(verdict["token"], key=key)[0], status)
-        answer = market.progress(verdict["token"], key=own)[1]
+        answer = tap.wait_until(lambda: searchable(market.progress(verdict["token"], key=own)[1]),
+                                what="the document")
         tap.equal([one["stage"] for one in answer["stages"]], STAGES[3:])
-        tap.equal(answer["isSearchable"], True)
         same = market.ok("FreshnessService/GetProgress", {"token": verdict["token"], "wait": 1},
                          own)
         tap.equal(same, without_zeros(answer))

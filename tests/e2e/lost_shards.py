@@ -63,6 +63,15 @@ class Single:
     def first(self, shard):
         return int(self.files(shard)[0].stem)
 
+    def whole_from(self, shard):
+        """Where the topic's last pour begins, be it on its way: records from there on are needed. None: a pour is
+        to begin, behind all that is there."""
+        with open_sqlite(self.place.data / "store.sqlite") as base:
+            rows = base.execute("SELECT is_whole, mark_offset, whole_offset FROM registry_backfill WHERE epoch = 1 "
+                                "AND shard = ?", (shard,)).fetchall()
+        [(is_whole, mark, whole)] = rows
+        return whole if is_whole else mark if mark >= 0 else None
+
     def lose(self, shard):
         shutil.rmtree(self.place.data / "index" / "default" / "1" / str(shard))
 
@@ -115,8 +124,18 @@ def a_topic_without_its_beginning_is_poured_again():
         at = Single(place)
         at.start()
         at.make_short()
-        tap.wait_until(lambda: at.change() or len(at.files(0)) > 1, what="two files of a topic")
-        at.kill()
+
+        def begins_before_last_file():
+            """Killed when what a new shard needs is not all in the last file; a pour may just have put it there."""
+            at.change()
+            at.kill()
+            begin = at.whole_from(0)
+            if begin is not None and int(at.files(0)[-1].stem) > begin:
+                return True
+            at.start()
+            return False
+
+        tap.wait_until(begins_before_last_file, what="a topic whose beginning can get lost")
         for file in at.files(0)[:-1]:
             file.unlink()
         at.lose(0)
@@ -269,6 +288,8 @@ def is_trimmed(place, client, key):
         if status == 503 and "offset" in answer.get("message", ""):
             return False                        # trimmed between the look at its begin and the read
         tap.equal(status, 200, answer)
+        if not answer.get("records"):
+            return False
         firsts.append(int(answer["records"][0].get("offset", 0)))
     return all(firsts)
 
@@ -279,7 +300,8 @@ def searches_stay_whole_while_searchers_come_and_go():
     tap.comment(f"seed {SEED}")
     client = f"c{secrets.token_hex(6)}"
     with Database() as database, Place() as a, Place() as b, Place() as c, Place() as d, Place() as e:
-        backends = (f"--store.url={database.url}", f"--topic.url=kafka://{kafka}",
+        # Topics and groups of its own: else it would take documents and refusals of other tests.
+        backends = (f"--store.url={database.url}", f"--topic.url=kafka://{kafka}", f"--topic.prefix={client}.",
                     f"--coord.url=zookeeper://{zookeeper}/torg-e2e-{secrets.token_hex(6)}")
         a.start("serve", "system", "receiver", "indexer", f"--registry.shards={SHARDS}", *BOUNDED,
                 *backends)

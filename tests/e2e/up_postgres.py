@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two servers, two data directories, one PostgreSQL: keys are shared, and so is their end."""
 import concurrent.futures
+import contextlib
 import json
+import socket
+import threading
 import time
+import urllib.parse
 
 from kit import tap
 from kit.binary import TOP, Database, Place
@@ -36,6 +40,40 @@ def several_migrating_an_empty_store_at_once_do_it_once():
         applied = [json.loads(one.stdout)["applied"] for one in results]
         tap.equal(sum(applied), len(list((TOP / "sql").glob("*.sql"))), applied)
         tap.equal(place.data.exists(), False, "a shared store needs no data directory")
+
+
+class Slow(threading.Thread):
+    """A way to PostgreSQL on which nothing comes through for some seconds."""
+
+    def __init__(self, address, pause_s):
+        super().__init__(daemon=True)
+        self.address, self.pause_s = address, pause_s
+        self.server = socket.create_server(("127.0.0.1", 0))
+        self.port = self.server.getsockname()[1]
+        self.start()
+
+    def run(self):
+        while True:
+            near = self.server.accept()[0]
+            far = socket.create_connection(self.address)
+            for pair in ((near, far), (far, near)):
+                threading.Thread(target=self.pass_on, args=pair, daemon=True).start()
+
+    def pass_on(self, source, target):
+        time.sleep(self.pause_s)
+        with contextlib.suppress(OSError):      # who asked has left
+            while data := source.recv(65536):
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+
+
+@tap.test
+def a_server_that_is_slow_to_accept_is_waited_for():
+    with Database() as database, Place() as place:
+        address = urllib.parse.urlparse(database.url)
+        slow = Slow((address.hostname, address.port), 6)
+        told = place.torg("migrate", f"--store.url={database.url.replace(f':{address.port}/', f':{slow.port}/')}")
+        tap.equal(told.returncode, 0, told.stderr)
 
 
 @tap.test

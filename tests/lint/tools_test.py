@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import types
 
 sys.dont_write_bytecode = True
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -53,6 +54,23 @@ def an_end_before_the_plan_is_a_failure():
 @tap.test
 def a_leak_told_after_the_last_test_is_a_failure():
     tap.equal(counts("1..1\nok 1 - a\n", 23), (1, 1, 0))
+
+
+@tap.test
+def a_port_that_was_given_is_nobody_elses():
+    """Whether somebody listens at it or not: in this process, and in another."""
+    tool = tap.load_tool("with-servers")
+    first = tool.free_port()
+    draws = iter([first, first])
+    real = tool.random
+    tool.random = types.SimpleNamespace(randrange=lambda *between: next(draws, 0) or real.randrange(*between))
+    try:
+        tap.equal(tool.free_port() != first, True)
+    finally:
+        tool.random = real
+    told = tap.run(sys.executable, "-c", "import socket, sys\n"
+                   f"socket.socket(socket.AF_UNIX).bind('\\0torg-test-port-{first}')")
+    tap.contains(told.stderr, "Address already in use")
 
 
 @tap.test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // synonyms.js - the synonyms in force, as text that can be changed, and what visitors' retyped queries
 // propose. Nothing is applied but by the button: a proposal only becomes a line of the text.
-import { byId, call, date, failure, h, onLanguage, t } from "../common.js";
+import { byId, call, date, failure, h, language, onLanguage, t } from "../common.js";
 
 const PERIOD_MS = 10000;
 const ABSENT_MS = 60000;
@@ -11,6 +11,7 @@ let proposals = [];
 let isAbsent = false;
 let asked = 0;
 let shown = null;       // {language, version, text}: what the text was filled with
+let drawn = "";         // the proposals, as they are on the page
 
 const languageIn = () => byId("synonyms-language").value.trim();
 const setOf = (language) => (sets || []).find((each) => each.language === language);
@@ -83,6 +84,9 @@ function draw() {
   byId("synonyms-languages").replaceChildren(...sets.map((each) => h("option", { value: each.language })));
   if (!languageIn()) byId("synonyms-language").value = sets[0]?.language || "ru";
   fill(false);
+  const now = JSON.stringify([language(), proposals]);
+  if (now === drawn) return; /* a button that is being pressed stays */
+  drawn = now;
   byId("synonyms-proposals").replaceChildren(proposals.length
     ? h("ul", { class: "items" }, proposals.map(proposalItem))
     : h("p", { class: "dim small" }, t("synonymsNone")));

@@ -113,12 +113,19 @@ class Browser:
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def call(self, method, session=None, **params):
+        return self.answer(self.send(method, session, **params), method)
+
+    def send(self, method, session=None, **params):
+        """Gives the number of the call, whose answer has to be read."""
         self.number += 1
         message = {"id": self.number, "method": method, "params": params}
         if session:
             message["sessionId"] = session
         os.write(self.to, json.dumps(message).encode() + b"\0")
-        number, deadline = self.number, time.monotonic() + tap.PATIENCE_S
+        return self.number
+
+    def answer(self, number, method):
+        deadline = time.monotonic() + tap.PATIENCE_S
         while number not in self.answers:
             self.read(deadline, method)
         answer = self.answers.pop(number)
@@ -252,9 +259,12 @@ class Page:
                 if (still >= 2) return spot;
             }}
         }})()""")
-        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left",
-                      clickCount=1)
+        # All at once: what the page replaces between the press and the release is not clicked.
+        method = "Input.dispatchMouseEvent"
+        sent = [self.browser.send(method, self.session, type=kind, x=x, y=y, button="left", clickCount=1)
+                for kind in ("mouseMoved", "mousePressed", "mouseReleased")]
+        for number in sent:
+            self.browser.answer(number, method)
 
     def type(self, text):
         self.call("Input.insertText", text=text)

@@ -21,6 +21,10 @@ COLOURS = ("red", "green", "blue")
 GONE = (-1, 0)              # what a key is that was never acknowledged
 
 
+class Unready(Exception):
+    """A shard is being opened, or a busy machine was too slow for the search's deadline."""
+
+
 class Connection:
     """JSON calls over one connection that is opened again when it breaks."""
 
@@ -106,8 +110,8 @@ class Writer(threading.Thread):
             wanted.append((pk, version, alive))
         status, answer = self.connection.call(
             url, "DocumentService/PutDocuments", {"client": self.client, "documents": documents})
-        if status in (429, 503):
-            self.refused += 1
+        if status in (429, 503, 504) or (status == 409 and "given up after" in answer.get("message", "")):
+            self.refused += 1       # a transaction that lost against others too often is put off, too
             return
         tap.equal(status, 200, answer)
         for (pk, version, alive), verdict in zip(wanted, answer["verdicts"], strict=True):
@@ -181,8 +185,9 @@ def search_all(call, client, page=1000):
             stage["cursor"] = cursor
         status, answer = call("SearcherService/Search", {
             "client": client, "query": {"stages": [stage]}, "deadlineMs": 60000})
+        if status in (503, 504) or answer.get("isPartial"):
+            raise Unready(str(answer))
         tap.equal(status, 200, answer)
-        tap.equal(answer.get("isPartial", False), False, answer)
         part = answer["answer"]["stages"][0]
         for hit in part.get("hits", []):
             fields = {each["name"]: each["values"] for each in hit.get("fields", [])}
@@ -214,7 +219,10 @@ def is_searchable(call, client, token):
 
 
 def matches(call, client, wanted):
-    got = search_all(call, client)
+    try:
+        got = search_all(call, client)
+    except Unready:
+        return None
     return got if got == wanted else None
 
 

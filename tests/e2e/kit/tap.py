@@ -11,6 +11,7 @@
 
 A test fails by any exception. Arguments of the program pick tests by a part of their name.
 """
+import functools
 import importlib.machinery
 import importlib.util
 import os
@@ -62,8 +63,9 @@ def tool(name):
     raise Skip(f"no {name}")
 
 
+@functools.cache
 def load_tool(name):
-    """A Python program of tools/ as a module, to test its parts."""
+    """A Python program of tools/ as a module, to test its parts; loaded once, as it keeps what it holds."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../tools", name)
     loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), path)
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
@@ -123,7 +125,7 @@ def wait_until(condition, seconds=PATIENCE_S, what="the condition"):
 
 
 def free_port():
-    """One that no client's connection takes while its server is away."""
+    """One that no client's connection, and no other test, takes while its server is away."""
     return load_tool("with-servers").free_port()
 
 

@@ -15,9 +15,8 @@ import time
 from kit import tap
 from kit.binary import TOP, TORG, environment
 
-PATIENCE = 600          # seconds of the whole tour
 # What these show may come a moment later, or within the time a search waits: a reader types it again.
-READS = re.compile(r"call Search|search |build/torg (topic read|trace|verify)")
+READS = re.compile(r"call Search|(films )?search |build/torg (topic read|trace|verify)")
 END = "--- end of the answer ---"
 NAMES = {               # what stands for something of our run
     "offer": r"\b\d{4}-\d{4}-\d{4}-\d{4}\b",
@@ -73,10 +72,16 @@ class Shell:
         self.process = subprocess.Popen(
             ["bash", "--noprofile", "--norc"], cwd=cwd, text=True, stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment(PATH=path))
-        self.watch = threading.Timer(PATIENCE, self.process.kill)
-        self.watch.start()
 
     def run(self, command):
+        watch = threading.Timer(tap.PATIENCE_S, self.process.kill)
+        watch.start()
+        try:
+            return self.answer(command)
+        finally:
+            watch.cancel()
+
+    def answer(self, command):
         self.process.stdin.write(f"{command}\necho\necho '{END}'\n")
         self.process.stdin.flush()
         lines = []
@@ -87,7 +92,6 @@ class Shell:
         raise AssertionError(f"the shell ended at {command!r}: {''.join(lines)}")
 
     def close(self):
-        self.watch.cancel()
         self.process.stdin.close()
         self.process.wait(timeout=tap.PATIENCE_S)
 
