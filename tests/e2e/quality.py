@@ -82,6 +82,7 @@ def further(page, name):
         page.wait("/near=/.test(location.search) && document.querySelector('.map-near')", "the place chosen")
         page.click("#view-cards")
         page.click("#view-map")
+        page.wait("document.querySelector('#offers').getAttribute('aria-busy') === 'false'", "an answer")
     elif name == "offer":
         page.wait("document.querySelector('#show-phone')", "the button of the phone")
         page.click("#show-phone")

@@ -15,9 +15,9 @@ import time
 from kit import tap
 from kit.binary import TOP, TORG, environment
 
-PATIENCE = 600          # seconds of the whole tour
+PATIENCE = 2 * tap.PATIENCE_S   # of the whole tour, in which one command may be typed again for half of it
 # What these show may come a moment later, or within the time a search waits: a reader types it again.
-READS = re.compile(r"call Search|search |build/torg (topic read|trace|verify)")
+READS = re.compile(r"call Search|(films )?search |build/torg (topic read|trace|verify)")
 END = "--- end of the answer ---"
 NAMES = {               # what stands for something of our run
     "offer": r"\b\d{4}-\d{4}-\d{4}-\d{4}\b",
