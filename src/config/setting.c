@@ -451,6 +451,14 @@ const struct setting setting_table[SETTING_COUNT] = {
                                      .help = "How often shards that change too little to be "
                                              "written on their own are written to disk; a "
                                              "restart replays what came after."},
+    [SETTING_SEARCHER_DEADLINE] = {.name = "searcher.deadline",
+                                   .default_text = "1s",
+                                   .kind = SETTING_DURATION,
+                                   .min = MS_US,
+                                   .max = 60LL * SECOND_US,
+                                   .help = "How long a search of documents may take that says no "
+                                           "time of its own. Then it is answered by the shards "
+                                           "that were in time, or told deadline_exceeded."},
     [SETTING_SEARCHER_ADDRESS] = {.name = "searcher.address",
                                   .default_text = "",
                                   .kind = SETTING_LIST,
@@ -498,6 +506,14 @@ const struct setting setting_table[SETTING_COUNT] = {
                                .kind = SETTING_BOOL,
                                .help = "Offers that are clicked more than others come sooner. "
                                        "Searches for frequent words take longer then."},
+    [SETTING_SEARCH_DEADLINE] = {.name = "search.deadline",
+                                 .default_text = "3s",
+                                 .kind = SETTING_DURATION,
+                                 .min = MS_US,
+                                 .max = 60LL * SECOND_US,
+                                 .help = "How long a buyer's search may take, unless its caller "
+                                         "wants it sooner, with the wait for the writes that it "
+                                         "names. Then it is told deadline_exceeded."},
     [SETTING_SEARCH_SEARCHERS] = {.name = "search.searchers",
                                   .default_text = "",
                                   .kind = SETTING_LIST,

@@ -4,7 +4,7 @@
 #define TORG_SEARCH_BOUNDS_H
 
 enum {
-    SEARCH_DEADLINE_MS = 3000,  /* unless the caller wants it sooner */
+    SEARCH_DEADLINE_MS = 3000,  /* the default of search.deadline */
     SEARCH_PAUSE_MS_MIN = 3,    /* before a write that is waited for is looked for again ... */
     SEARCH_PAUSE_MS_MAX = 50,   /* ... growing; no thread waits meanwhile */
     SEARCH_TEXT_SIZE_MAX = 400, /* a line somebody typed */

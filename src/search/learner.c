@@ -222,8 +222,8 @@ static int scan_page(struct learner *self, struct buf *cursor,
 {
     struct asking asking = {.search = self->options.search,
                             .arena = self->arena,
-                            .deadline_us = clock_mono_us(self->options.search->clock) +
-                                           (int64_t)SEARCH_DEADLINE_MS * MS_US};
+                            .deadline_us = search_deadline_us(
+                                self->options.search, clock_mono_us(self->options.search->clock))};
     const Torg__V1__StageAnswer *answer;
     Torg__V1__QueryStage *stage;
     int rc;

@@ -724,6 +724,12 @@ static int run(struct searching *searching, struct err *err)
     return 0;
 }
 
+int64_t search_deadline_us(const struct search *search, int64_t begun_us)
+{
+    return begun_us +
+           (search->deadline_us ? search->deadline_us : SEARCH_DEADLINE_MS * (int64_t)MS_US);
+}
+
 int search_offers(const struct search *search, const Torg__V1__SearchOffersRequest *request,
                   enum language language, int64_t deadline_us, struct arena *arena,
                   Torg__V1__SearchOffersResponse *response, struct err *err)

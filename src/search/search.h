@@ -54,9 +54,13 @@ struct search {
                     size_t key_count, const char *language, struct arena *arena,
                     Torg__V1__Snippet ***list, size_t *count, struct err *err);
     void *snippets_arg;
-    bool by_clicks; /* BEST: what is clicked more than its category is counts for more */
-    bool is_quiet;  /* a failure is told to the caller alone, and not to the log */
+    int64_t deadline_us; /* of a search, unless its caller wants it sooner; 0: the usual */
+    bool by_clicks;      /* BEST: what is clicked more than its category is counts for more */
+    bool is_quiet;       /* a failure is told to the caller alone, and not to the log */
 };
+
+/* When a search that began then has to be answered, by what is set. */
+int64_t search_deadline_us(const struct search *search, int64_t begun_us);
 
 /* Everything of the answer is in the arena. ERR_INVALID names the field of the request. */
 int search_offers(const struct search *search, const Torg__V1__SearchOffersRequest *request,

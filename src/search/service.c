@@ -15,7 +15,7 @@ static int64_t deadline_of(const struct call *call, const struct search *search)
 {
     int64_t begun_us = call_begun_us(call);
     int64_t deadline_us =
-        (begun_us ? begun_us : clock_mono_us(search->clock)) + (int64_t)SEARCH_DEADLINE_MS * 1000;
+        search_deadline_us(search, begun_us ? begun_us : clock_mono_us(search->clock));
 
     return call_deadline_us(call) < deadline_us ? call_deadline_us(call) : deadline_us;
 }

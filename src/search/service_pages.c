@@ -391,7 +391,7 @@ static int ask_offers(const struct page *page, const char *seller, bool is_oldes
     Torg__V1__SearchResponse *response = MESSAGE_NEW(search_response, arena);
     Torg__V1__QueryStage *stage = MESSAGE_NEW(query_stage, arena);
     Torg__V1__Sort *sort = MESSAGE_NEW(sort, arena);
-    int64_t deadline_us = clock_mono_us(page->search->clock) + (int64_t)SEARCH_DEADLINE_MS * MS_US;
+    int64_t deadline_us = search_deadline_us(page->search, clock_mono_us(page->search->clock));
     int rc;
 
     request->client = (char *)OFFER_CLIENT;

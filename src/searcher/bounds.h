@@ -17,7 +17,7 @@ enum {
     SEARCHER_MAP_SIZE_MAX = 1 << 20,      /* of the index map */
     SEARCHER_CHECKPOINT_MS = 600 * 1000,  /* of shards that change little */
     SEARCHER_POURED_MS = 5 * 1000,        /* after a pour: well below registry.index_trim_delay */
-    SEARCHER_DEADLINE_MS = 1000,          /* of a search, unless it says */
+    SEARCHER_DEADLINE_MS = 1000,          /* the default of searcher.deadline */
     SEARCHER_DEADLINE_MS_MAX = 60 * 1000, /* of a search that does */
     SEARCHER_PAUSE_MS_MIN = 3,            /* before a write is looked for again, no thread ... */
     SEARCHER_PAUSE_MS_MAX = 50,           /* ... waiting for it meanwhile; growing up to this */

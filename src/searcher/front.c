@@ -12,6 +12,7 @@
 #include "query/bounds.h"
 #include "query/cursor.h"
 #include "query/request.h"
+#include "searcher/bounds.h"
 #include "searcher/merge.h"
 #include "searcher/part.h"
 #include "searcher/seen.h"
@@ -664,6 +665,12 @@ static int search(struct searching *searching, Torg__V1__SearchResponse *respons
     response->seen.data = (uint8_t *)seen.data;
     response->seen.len = seen.size;
     return 0;
+}
+
+int64_t front_deadline_us(const struct front *front, int64_t begun_us)
+{
+    return begun_us +
+           (front->deadline_us ? front->deadline_us : SEARCHER_DEADLINE_MS * (int64_t)MS_US);
 }
 
 int front_search(const struct front *front, const char *client,

@@ -23,7 +23,11 @@ struct front {
     struct gatherer gatherer;
     const struct clock *clock; /* of deadlines, and of ages in formulas */
     struct query_log *queries; /* NULL: queries are not kept */
+    int64_t deadline_us;       /* of a search that says none; 0: the usual */
 };
+
+/* When a search that began then has to be answered, if it does not say. */
+int64_t front_deadline_us(const struct front *front, int64_t begun_us);
 
 /* deadline_us: monotonic. The response is filled with memory of the arena and of the request. */
 int front_search(const struct front *front, const char *client,

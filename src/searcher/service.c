@@ -29,10 +29,13 @@ static int64_t deadline_of(const struct call *call, uint32_t ms)
 {
     const struct searcher *searcher = call_context(call);
     int64_t begun_us = call_begun_us(call);
-    int64_t deadline_us = (begun_us ? begun_us : clock_mono_us(searcher->front.clock)) +
-                          (int64_t)(ms ? ms : SEARCHER_DEADLINE_MS) * MS_US;
     int64_t call_us = call_deadline_us(call);
+    int64_t deadline_us;
 
+    if (!begun_us)
+        begun_us = clock_mono_us(searcher->front.clock);
+    deadline_us =
+        ms ? begun_us + ms * (int64_t)MS_US : front_deadline_us(&searcher->front, begun_us);
     return call_us < deadline_us ? call_us : deadline_us;
 }
 

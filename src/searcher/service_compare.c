@@ -24,7 +24,7 @@ static int ask(const struct comparing *comparing, const Torg__V1__Query *query, 
     Torg__V1__SearchRequest request = TORG__V1__SEARCH_REQUEST__INIT;
     Torg__V1__SearchResponse *response = MESSAGE_NEW(search_response, arena);
     const struct front *front = &comparing->searcher->front;
-    int64_t deadline_us = clock_mono_us(front->clock) + SEARCHER_DEADLINE_MS * (int64_t)MS_US;
+    int64_t deadline_us = front_deadline_us(front, clock_mono_us(front->clock));
     int rc;
 
     request.query = (Torg__V1__Query *)query;

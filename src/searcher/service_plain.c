@@ -51,7 +51,7 @@ static int run(struct call *call, const char *client, struct plain_query *query,
 {
     const struct searcher *searcher = call_context(call);
     int64_t began_us = clock_mono_us(searcher->front.clock);
-    int64_t deadline_us = began_us + (int64_t)SEARCHER_DEADLINE_MS * MS_US;
+    int64_t deadline_us = front_deadline_us(&searcher->front, began_us);
     Torg__V1__SearchResponse response = TORG__V1__SEARCH_RESPONSE__INIT;
     Torg__V1__ExplainResponse explained = TORG__V1__EXPLAIN_RESPONSE__INIT;
     int64_t took_us;

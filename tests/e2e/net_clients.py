@@ -26,7 +26,7 @@ def curl(*args):
 
 
 def grpcurl(server, *args, tls=(), data=None):
-    options = ["-max-time", tap.PATIENCE_S, *(tls or ["-plaintext"])]
+    options = ["-connect-timeout", tap.PATIENCE_S, "-max-time", tap.PATIENCE_S, *(tls or ["-plaintext"])]
     if data is not None:
         options += ["-d", data]
     return tap.run(tap.tool("grpcurl"), *options, f"127.0.0.1:{server.port}", *args)
@@ -313,9 +313,12 @@ def keys_and_scopes_are_checked():
 
 @tap.test
 def deadlines_end_calls_on_both_sides():
-    server = Testd()
-    status, _, body = server.post("Sleep", {"milliseconds": HOUR_MS}, connect_timeout_ms="200")
-    tap.equal((status, body["code"]), (504, "deadline_exceeded"))
+    server, timeout_ms = Testd(), 200
+    while "sleep began" not in server.log_text():    # its time may be up before a worker has it
+        status, _, body = server.post("Sleep", {"milliseconds": HOUR_MS},
+                                      connect_timeout_ms=str(timeout_ms))
+        tap.equal((status, body["code"]), (504, "deadline_exceeded"))
+        timeout_ms *= 4
     server.wait_for_cancelled(1)
     with Http2(server) as client:
         client.send(frame(HEADERS, 4, 1, request_headers("Collect", ("grpc-timeout", "200m"))))
@@ -355,7 +358,8 @@ def back_pressure_holds_both_directions():
         before = server.memory_kb()
         count = 400
         script = "".join('{"text":"%s"}' % ("a" * 65536) for _ in range(count))
-        got = subprocess.run([tap.tool("grpcurl"), "-plaintext", "-max-time", str(tap.PATIENCE_S), "-d", "@",
+        got = subprocess.run([tap.tool("grpcurl"), "-plaintext", "-connect-timeout", str(tap.PATIENCE_S),
+                              "-max-time", str(tap.PATIENCE_S), "-d", "@",
                               f"127.0.0.1:{server.port}", "torg.test.v1.EchoService/Chat"],
                              input=script, capture_output=True, text=True, timeout=tap.PATIENCE_S, check=False)
         tap.equal(got.stdout.count('"count"'), count, got.stderr)

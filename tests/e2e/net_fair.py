@@ -121,15 +121,16 @@ def rates(path):
     """A burst, then 429 with what is left and when to come back; others are not concerned."""
     with testd.Testd(path, address_rate=2) as server:
         client = http1(server)
-        for left in range(2 * BURST_S - 1, 5, -1):
+        dear = 5    # tokens: a page fault or a cold cache may cost a call a millisecond of CPU more
+        for left in range(2 * BURST_S - 1, 2 * dear, -1):
             answer, text = call(client)
             assert answer.status == 200, text
             assert answer.headers["RateLimit-Limit"] == "2", answer.headers
-            assert left <= int(answer.headers["RateLimit-Remaining"]), answer.headers
+            assert left - dear <= int(answer.headers["RateLimit-Remaining"]), answer.headers
         answer, text = spent(lambda: call(client))
         assert json.loads(text)["code"] == "resource_exhausted", text
         assert "this address asks for more than its 2 calls a second" in text, text
-        assert int(answer.headers["Retry-After"]) == 1, answer.headers
+        assert 1 <= int(answer.headers["Retry-After"]) <= dear, answer.headers
         assert answer.headers["RateLimit-Remaining"] == "0", answer.headers
         answer, text = call(http1(server, GREEDY_ADDRESS))
         assert answer.status == 200, text
@@ -137,7 +138,7 @@ def rates(path):
             def refused():
                 reply = grpc.call(ECHO + "Echo", h2raw.grpc_message(b""))
                 assert reply.grpc_status in (0, RESOURCE_EXHAUSTED), reply
-                return reply.grpc_status and reply.headers["retry-after"] == "1"
+                return reply.grpc_status and int(reply.headers["retry-after"]) >= 1
 
             assert is_spent(lambda: call(client), refused), "gRPC has a rate of its own"
 
@@ -175,14 +176,14 @@ def seller_rates(path):
 
 def costs(path):
     """What takes the CPU is charged for it: few such calls use up what many small ones may take."""
-    with testd.Testd(path, address_rate=10) as server:
+    with testd.Testd(path, address_rate=1) as server:    # a slow client does not wait them back
         client = http1(server)
-        for count in range(1, 10 * BURST_S):
+        for count in range(1, BURST_S):
             answer, text = call(client, body={"text": "", "replySize": 16 << 20})
             if answer.status != 200:
                 break
         assert answer.status == 429, f"{count} calls were answered"
-        return f"{count} large answers took what {10 * BURST_S} small ones may"
+        return f"{count} large answers took what {BURST_S} small ones may"
 
 
 def wrong_keys(path):
@@ -231,6 +232,16 @@ def is_refused(sock):
     return sock.recv(1000).startswith(b"HTTP/1.1 503 ")
 
 
+def is_served(client):
+    """False, too, when it was closed before it could ask."""
+    try:
+        return call(client)[0].status == 200
+    except testd.GONE:
+        return False
+    finally:
+        client.close()
+
+
 def connections(path):
     """One address has its share of connections; others, and operators, have theirs."""
     with testd.Testd(path, connections=100, address_connections=10) as server, \
@@ -244,8 +255,7 @@ def connections(path):
         assert is_refused(connect(GREEDY_ADDRESS)), "an eleventh was taken"
         assert call(http1(server))[0].status == 200
         kept.close()
-        assert testd.wait_until(
-            lambda: call(http1(server, GREEDY_ADDRESS))[0].status == 200), "it is not given back"
+        assert testd.wait_until(lambda: is_served(http1(server, GREEDY_ADDRESS))), "it is not given back"
 
 
 def operators(path):
@@ -261,12 +271,21 @@ def operators(path):
 def silent(path):
     """Who opens a connection and says nothing has a head's time, not an idle connection's."""
     with testd.Testd(path, head_timeout_ms=300, idle_timeout_ms=600000) as server:
-        with server.connect() as mute, server.connect() as kept:
-            client = http1(server)
-            client.sock = kept
-            assert call(client)[0].status == 200
+        with server.connect() as mute:
+            client = testd.in_time(server, lambda: asked(server))
             assert mute.recv(1000) == b"", "something was said"
             assert call(client)[0].status == 200, "one that has asked before was closed, too"
+            client.close()
+
+
+def asked(server):
+    """A client that has had its first answer."""
+    client = http1(server)
+    status = call(client)[0].status
+    if status == 408:
+        raise h2raw.Closed("told that it is slow")
+    assert status == 200, status
+    return client
 
 
 def main():

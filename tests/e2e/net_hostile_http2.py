@@ -89,6 +89,8 @@ def flood(server, batch, count_max=FLOOD_MAX, read=True, pairs=(), prepare=None)
                 else:
                     time.sleep(0.001)
             client.wait_end(seconds)
+            if not read:
+                return link.sent  # it has ended, late
         except Closed:
             return link.sent
         except TimeoutError:
@@ -421,14 +423,14 @@ def zero_window(server):
     """200 answers of 256 KB wait for a window that never opens: the client is dropped in time."""
     with server.http2(pairs=[(h2raw.INITIAL_WINDOW_SIZE, 0)]) as client:
         ask = h2raw.grpc_message(h2raw.field_int(2, 256 << 10))
-        for _ in range(100):
-            client.send_body(client.open(client.request_headers(ECHO + "Echo")), ask)
-        for _ in range(20):
-            client.send_body(client.open(client.request_headers(ECHO + "Count")),
-                             h2raw.grpc_message(h2raw.field_int(1, 1000) + h2raw.field_int(2, 65536)))
         start = time.monotonic()
         ended = 0
-        try:
+        try:    # who is slow to ask may be dropped before it has asked for all
+            for _ in range(100):
+                client.send_body(client.open(client.request_headers(ECHO + "Echo")), ask)
+            for _ in range(20):
+                client.send_body(client.open(client.request_headers(ECHO + "Count")), h2raw.grpc_message(
+                    h2raw.field_int(1, 1000) + h2raw.field_int(2, 65536)))
             while ended < 120:
                 got = client.read()
                 ended += got.kind == RST_STREAM or (got.kind == HEADERS and bool(got.flags & END_STREAM))
@@ -452,7 +454,6 @@ def never_reads(server):
     start = time.monotonic()
     # Our side cannot see the end while it does not read; the server's descriptors tell it.
     try:
-        assert testd.wait_until(lambda: server.fd_count() >= before + 6), "not taken"
         assert testd.wait_until(lambda: server.fd_count() < before + 4), \
             f"{server.fd_count() - before} of 10 are still served"
     finally:
@@ -467,6 +468,10 @@ def deaf_socket(server, data):
     sock.settimeout(tap.PATIENCE_S)
     sock.connect(("127.0.0.1", server.port))
     sock.sendall(data)
+    try:
+        sock.recv(1, socket.MSG_PEEK)    # it is served
+    except ConnectionResetError:
+        pass                             # and was
     return sock
 
 

@@ -42,6 +42,8 @@ def echo1(client):
 
 def echo2(client):
     reply = client.call(ECHO + "Echo", MESSAGE)
+    if reply.grpc_status is None and (reply.closed or reply.reset == h2raw.REFUSED_STREAM):
+        raise h2raw.Closed(str(reply))    # it was idle for too long before it asked
     assert reply.grpc_status == 0, reply
 
 

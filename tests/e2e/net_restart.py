@@ -129,13 +129,8 @@ def under_load(port, restart):
             f"{sum(each.retries for each in callers)} tried twice")
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as sock:
-        return sock.getsockname()[1]
-
-
 def side_by_side(path):
-    port = free_port()
+    port = tap.free_port()
     running = [start(path, port, "--reuse-port")]
 
     def restart():

@@ -162,8 +162,8 @@ def every_method_that_reflection_shows_has_a_case():
         address = urllib.parse.urlparse(shop.url).netloc
         found = set()
         for service in SERVICES:
-            listed = tap.run(grpcurl, "-plaintext", "-max-time", "20", address, "list",
-                             f"torg.v1.{service}")
+            listed = tap.run(grpcurl, "-plaintext", "-connect-timeout", tap.PATIENCE_S, "-max-time",
+                             tap.PATIENCE_S, address, "list", f"torg.v1.{service}")
             tap.equal((listed.returncode, listed.stderr), (0, ""))
             found |= {f"{service}/{line.rsplit('.', 1)[1]}" for line in listed.stdout.split()}
         tap.equal(sorted(found ^ CASES.keys()), [], "methods without a case, or cases without one")

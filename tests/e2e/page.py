@@ -722,7 +722,7 @@ def nothing_is_sent_of_who_is_not_to_be_tracked():
 def a_seller_who_looks_at_his_own_offers_is_not_counted():
     page = looked_at("/?q=молоток", f"sessionStorage.setItem('torg-key', '{shelf().seller}');")
     page.wait("told.length > 0", "the events are sent")
-    tap.equal(page.js("told.map((each) => each.counted || 0)"), [0])
+    tap.equal(set(page.js("told.map((each) => each.counted || 0)")), {0})    # in one call or several
     healthy(page)
 
 

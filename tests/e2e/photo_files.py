@@ -33,7 +33,7 @@ def an_upload_becomes_sizes_and_the_offer_is_shown():
                   ("ACTIVE", "READY", photo["sizes"]))
         tap.equal(photos[0]["preview"], photo["preview"])
         tap.equal(shop.upload(SOFA)[1], photo, "the same file is the same photo")
-        found = tap.wait_until(lambda: shop.call("SearchService/SearchOffers", {"text": "sofa"})[1]
+        found = tap.wait_until(lambda: shop.answered("SearchService/SearchOffers", {"text": "sofa"})[1]
                                .get("offers"), what="the offer in the search")
         tap.equal([found[0][name] for name in ("photo", "photoWidth", "photoHeight", "photoPreview")],
                   [photo["sizes"][0]["key"], 240, 160, photo["preview"]])
@@ -47,12 +47,14 @@ def an_address_is_fetched():
     with Shop() as shop:
         offer = shop.offer(pictures.address("/moved"), pictures.address("/gone"),
                            pictures.address("/page"))
-        status, photos = shop.settled(offer)
+        status, photos = shop.settled(offer, lambda photos: not any(
+            "it is tried again" in one.get("reason", "") for one in photos))
         tap.equal((status, [one["state"] for one in photos]),
                   ("ACTIVE", ["READY", "FAILED", "FAILED"]))
         tap.contains(photos[1]["reason"], "HTTP status 404")
         tap.contains(photos[2]["reason"], "a web page, not a picture")
-        tap.equal(shop.torg("parked", "list").stdout.count("photo-fetch"), 0)
+        tap.wait_until(lambda: "photo-fetch" not in shop.torg("parked", "list").stdout,
+                       what="nothing is parked")
 
 
 @tap.test
@@ -83,9 +85,9 @@ def a_kill_in_the_middle_loses_no_photo():
         shop.process.kill()
         shop.process.wait()
         shop.start(*shop.words)
-        for offer in offers:
-            status, photos = shop.settled(offer)
-            tap.equal((status, photos[0]["state"]), ("ACTIVE", "READY"))
+        for offer in offers:    # what a busy machine could not fetch in time is tried again
+            status, _ = shop.settled(offer, lambda photos: photos[0]["state"] == "READY")
+            tap.equal(status, "ACTIVE")
 
 
 # --- what strangers send ---

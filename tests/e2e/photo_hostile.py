@@ -210,10 +210,10 @@ def traps_cost_their_own_photo_alone():
         names = ("endless", "huge", "loop/", "elsewhere", "gopher")
         offer = shop.offer(*[evil.address(f"/{one}") for one in names])
         slow = shop.offer(evil.address("/drip"), evil.address("/silent"))
-        _, photos = shop.settled(offer)
+        # What a busy machine has not read in time is tried again.
+        _, photos = shop.settled(offer, lambda photos: all(
+            "larger than 16 MB" in one.get("reason", "") for one in photos[:2]))
         tap.equal([one["state"] for one in photos], ["FAILED"] * len(names))
-        for one in photos[:2]:
-            tap.contains(one["reason"], "larger than 16 MB")
         for one in photos[2:]:
             tap.equal(one["reason"] != "", True, one["sourceUrl"])
         good = shop.upload(SOFA)[1]

@@ -159,6 +159,8 @@ def act(shop, rng, names):
     status, answer = shop.call("OfferService/UpdateOffer",
                                {"id": offer["id"], "expectedRevision": offer["revision"],
                                 "content": offer["content"]}, shop.key)
+    if status == 409 and offer["content"]["category"] == "or-later":
+        return                          # the end of its wait at this moment does
     tap.equal(status, 200, answer)      # a result at this moment outruns nobody
 
 

@@ -161,6 +161,7 @@ def access_is_that_of_the_typed_calls():
     with Place() as place:
         door = Door(place.start())
         door.put(BIKES)
+        door.search()       # the index is there
         tap.equal(Door(place, key="torg_none").ask("GET", "clients/shop/search")[0], 401)
         reader = place.torg("key", "create", "reader", "--scope", "search", "--client", "shop").stdout.strip()
         writer = place.torg("key", "create", "writer", "--scope", "documents").stdout.strip()

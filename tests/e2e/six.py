@@ -66,6 +66,17 @@ class Market:
     def sell(self, move, message):
         return self.seller.ok(f"OfferService/{move}", message)
 
+    def search(self, request):
+        """What all shards say: one may be too late on a busy machine."""
+        answers = []
+
+        def is_whole():
+            answers[:] = [market.whole_answer(self.buyer, request)]
+            return answers[0] is not None
+
+        tap.wait_until(is_whole, what="an answer of all shards")
+        return answers[0]
+
     def settle(self):
         """Waits until searches show what this market thinks there is. Whoever sees an offer's title and
         price finds it by the words and the attributes of that version, too: no token is needed."""
@@ -181,17 +192,19 @@ def follow(at):
     def is_searchable():
         status, answer = fetch(urllib.request.Request(
             f"{at.site.at('search').url}/v1/freshness/{receipt['freshnessToken']}?wait=30"))
-        tap.equal(status, 200, answer)
-        return answer.get("isSearchable")
+        tap.equal(status in (200, 503, 504), True, answer)
+        return status == 200 and answer.get("isSearchable")
 
     tap.wait_until(is_searchable, what="the token says that it is searchable")
-    found = at.buyer.ok("SearchService/SearchOffers", {
-        "text": "за которым смотрят", "wait": [receipt["freshnessToken"]]})
+    found = at.search({"text": "за которым смотрят", "wait": [receipt["freshnessToken"]]})
     tap.equal([one["id"] for one in found.get("offers", [])], [receipt["id"]])
-    traced = at.site.torg("searcher", "trace", receipt["id"], "--json")
-    tap.equal(traced.returncode, 0, traced.stderr)
-    steps = {step["stage"]: step.get("state", "DONE") for step in json.loads(traced.stdout)["steps"]}
-    tap.equal(set(steps.values()), {"DONE"}, steps)
+
+    def is_traced():
+        traced = at.site.torg("searcher", "trace", receipt["id"], "--json")
+        tap.equal(traced.returncode, 0, traced.stderr)
+        return {step.get("state", "DONE") for step in json.loads(traced.stdout)["steps"]} == {"DONE"}
+
+    tap.wait_until(is_traced, what="every step of it is done")
 
 
 def wait_for_tokens(at):
@@ -201,8 +214,8 @@ def wait_for_tokens(at):
         message = {"content": bike(20, "red")} if move == "CreateOffer" else {"id": at.ids[name]}
         answer = at.sell(move, message)
         at.call_it(name, answer["id"])
-        found = at.buyer.ok("SearchService/SearchOffers", {
-            **BIKES, "limit": 100, "onlyOffers": True, "wait": [answer["freshnessToken"]]})
+        found = at.search({**BIKES, "limit": 100, "onlyOffers": True,
+                           "wait": [answer["freshnessToken"]]})
         names = [at.names[offer["id"]] for offer in found["offers"]]
         tap.equal(name in names, is_found, f"after {move}: {names}")
     at.wanted["bike-20"] = market.shown_of(bike(20, "red"))
@@ -246,8 +259,7 @@ def picture(at, request):
     """An answer, and those of its next pages, without what may differ from run to run."""
     pages, cursor = [], None
     while True:
-        answer = at.buyer.ok("SearchService/SearchOffers", {
-            "keepSpelling": True, **request, **({"cursor": cursor} if cursor else {})})
+        answer = at.search({"keepSpelling": True, **request, **({"cursor": cursor} if cursor else {})})
         pages.append(answer)
         cursor = answer.get("cursor")
         if not cursor:
@@ -344,7 +356,8 @@ class Kills:
             self.goes_on(self.bought, f"searches without {role}")
         if role == "searcher":
             self.goes_on(self.refused, "refusals without a searcher")
-            tap.contains(self.buyer.last_refusal, "the search is unavailable")
+            tap.wait_until(lambda: "the search is unavailable" in self.buyer.last_refusal,
+                           what="the reason")     # it may have been late, too
             address = self.site.listen["searcher"]
             tap.equal(address in self.buyer.last_refusal, False, self.buyer.last_refusal)
             tap.contains(self.site.at("search").log(), address)
@@ -373,7 +386,7 @@ class Kills:
 
     def spoil(self):
         """What the composer and the receiver cannot read: the first asks for the offer instead."""
-        offers = [offer["id"] for seller in self.sellers for offer in seller.offers.values()]
+        offers = [offer["id"] for seller in self.sellers for offer in list(seller.offers.values())]
         for topic, key in (("offer-updates", offers[0]), ("offer-updates", "nobody"),
                            ("documents", "offers/0")):
             done = tap.run(PUT, self.site.topics, topic, key)

@@ -139,7 +139,8 @@ def grpcurl_and_the_command_follow():
         for value in range(3):
             shelf.ask("PUT", f"a/k{value}", str(value))
         grpcurl = subprocess.Popen(
-            [tap.tool("grpcurl"), "-plaintext", "-max-time", str(tap.PATIENCE_S), "-H",
+            [tap.tool("grpcurl"), "-plaintext", "-connect-timeout", str(tap.PATIENCE_S),
+             "-max-time", str(tap.PATIENCE_S), "-H",
              f"authorization: Bearer {shelf.key}", "-d",
              json.dumps({"names": ["a"], "position": begin.position}),
              shelf.url.removeprefix("http://"), METHOD], stdout=subprocess.PIPE, text=True)

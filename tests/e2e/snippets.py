@@ -4,6 +4,7 @@ snippets are late, and kills while they are written."""
 import http.client
 import itertools
 import json
+import os
 import random
 import signal
 import sys
@@ -38,7 +39,8 @@ class Shelf(Place):
         return self
 
     def configure(self, more=""):
-        self.write("snippets.pb.txt", CONFIG % more)
+        self.write("snippets.new", CONFIG % more)
+        os.replace(self.dir / "snippets.new", self.dir / "snippets.pb.txt")     # half of it is another one
 
     def up(self):
         self.start("up", "--snippets.config=snippets.pb.txt", "--snippets.allot=true")

@@ -87,10 +87,10 @@ class Market(Place):
 
     def until_searchable(self):
         """After a start: the index is opened beside the rest."""
-        tap.wait_until(lambda: self.total(category="things") is not None, 180, "an index that is open")
+        tap.wait_until(lambda: self.total(category="things") is not None, what="an index that is open")
 
     def ask(self, method, **request):
-        status, answer = self.call(f"SearchService/{method}", request)
+        status, answer = self.answered(f"SearchService/{method}", request)
         tap.equal((status, answer if status != 200 else ""), (200, ""))
         return answer
 
@@ -177,34 +177,33 @@ def a_new_brand_is_not_corrected_and_stays_so():
         market.until_learnt(len(OFFERS) + 1)
         brand = (["Телефон Samsong"], None, None)
         tap.wait_until(lambda: market.found("samsong") == brand, what="the brand is a word")
-        tap.equal(market.found("realmi"), brand)
+        tap.wait_until(lambda: market.found("realmi") == brand, what="the value is a word")
 
         # A change that says nothing new is not learnt again.
         status, answer = market.call("OfferService/ProlongOffer", {"id": offer}, market.seller)
         tap.equal(status, 200, answer)
-        tap.wait_until(lambda: market.metric("torg_spell_texts_total", "known") == 2,
+        tap.wait_until(lambda: market.metric("torg_spell_texts_total", "known") >= 2,
                        what="the change is seen")
 
         # A stop saves it: nothing is learnt again.
         tap.equal(market.stop(), 0)
         market.start()
-        tap.wait_until(lambda: "spelling is open" in market.log().rpartition("stopped")[2], 180,
-                       "spelling is open")
+        tap.wait_until(lambda: "spelling is open" in market.log().rpartition("stopped")[2],
+                       what="spelling is open")
         market.until_searchable()
         tap.wait_until(lambda: market.found("samsong") == brand, what="the brand after a restart")
         market.publish("phones", "Телефон Hauwei", 7000)
         market.until_learnt(1)
         tap.equal(market.metric("torg_spell_texts_total", "learnt"), 2)
 
-        # After a crash what was not saved is learnt again.
+        # After a crash what was not saved is learnt again; it is saved now and then.
         brand = (["Телефон Hauwei"], None, None)
         tap.wait_until(lambda: market.found("hauwei") == brand, what="the brand before a crash")
         market.stop(signal.SIGKILL)
         market.start()
-        market.until_learnt(1)
         market.until_searchable()
         tap.wait_until(lambda: market.found("hauwei") == brand, what="the brand after a crash")
-        tap.equal(market.found("samsong")[1:], (None, None))
+        tap.wait_until(lambda: market.found("samsong")[1:] == (None, None), what="the first brand")
 
 
 @tap.test

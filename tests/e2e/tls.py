@@ -102,7 +102,7 @@ def certificates_are_read_again():
         put([key])
         second = fingerprint(place.dir / "site.pem")
         tap.wait_until(lambda: place.handshake(place.url)[2] == second, what="the new certificate")
-        tap.contains(place.log(), "the TLS certificate was read again")
+        tap.wait_until(lambda: "the TLS certificate was read again" in place.log(), what="the log's word")
         tap.equal(place.log().count("has changed, and cannot be used"), 1, "told once")
         open_link.request("GET", "/openapi.json")
         tap.equal(open_link.getresponse().status, 200)

@@ -184,6 +184,7 @@ int role_search_start(struct process *process, struct err *err)
                         .snippets_arg = glued,
                         .settle = wait_for_change,
                         .settle_arg = process->inspect,
+                        .deadline_us = config_number(process->config, SETTING_SEARCH_DEADLINE),
                         .by_clicks = config_number(process->config, SETTING_SEARCH_CLICKS) != 0};
     service = search_service(&search);
     service.remote = searchers != NULL;

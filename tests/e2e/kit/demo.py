@@ -7,7 +7,7 @@ import urllib.error
 import urllib.request
 
 from kit import tap
-from kit.binary import TORG, Place, environment
+from kit.binary import PATIENT_SEARCHES, TORG, Place, environment
 
 
 class Demo(Place):
@@ -21,7 +21,8 @@ class Demo(Place):
     def begin(self, *words):
         with open(self.dir / "out", "w") as out, open(self.dir / "log", "a") as log:
             self.process = subprocess.Popen(
-                [TORG, "demo", "--operator-listen=127.0.0.1:0", "--listen=127.0.0.1:0", *words],
+                [TORG, "demo", "--operator-listen=127.0.0.1:0", "--listen=127.0.0.1:0",
+                 *PATIENT_SEARCHES, *words],
                 cwd=self.dir, env=environment(), stdout=out, stderr=log)
         tap.wait_until(lambda: re.search(r"page +http\S+?/ ", self.out()) or self.ended(),
                        what="the address")

@@ -68,7 +68,8 @@ class Pictures(http.server.ThreadingHTTPServer):
         self.gate = None    # an Event that answers wait for
         self.asked = []
         self.sent = []      # whole files
-        self.busy = self.busy_max = 0
+        self.open = set()   # connections of those who wait for an answer
+        self.busy_max = 0
         self.lock = threading.Lock()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -76,12 +77,21 @@ class Pictures(http.server.ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}{path}"
 
 
+def has_left(connection):
+    try:
+        return not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
 class Answer(http.server.BaseHTTPRequestHandler):
     def do_GET(self):       # pylint: disable=invalid-name
         server = self.server
-        with server.lock:
-            server.busy += 1
-            server.busy_max = max(server.busy, server.busy_max)
+        with server.lock:   # who gave up does not wait any more, and may come again
+            server.open = {one for one in server.open if not has_left(one)} | {self.connection}
+            server.busy_max = max(len(server.open), server.busy_max)
         server.asked.append(self.path)
         try:
             if server.gate:
@@ -91,7 +101,7 @@ class Answer(http.server.BaseHTTPRequestHandler):
             pass                        # who asked has left
         finally:
             with server.lock:
-                server.busy -= 1
+                server.open.discard(self.connection)
 
     def answer(self, what):
         tag = self.server.tags.get(self.path)
