@@ -170,7 +170,7 @@ void sim_seeds_open(const struct sim_program *wanted)
 {
     size_t state_size = whole_pages(sizeof(struct sim_state));
     size_t shared_size = whole_pages(wanted->shared_size);
-    size_t size = state_size + shared_size + SIM_DISK_MEMORY_SIZE;
+    size_t size = state_size + shared_size + SIM_DISK_MEMORY_SIZE + SIM_DISK_CONTENTS_SIZE;
     char *memory = mmap(SHARED_ADDRESS, size, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 

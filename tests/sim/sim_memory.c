@@ -24,6 +24,8 @@
 #include <unistd.h>
 
 #include "sim_core.h"
+#include "sim_disk.h"
+#include "sim_files.h"
 
 enum {
     PAGE_SIZE = 4096,
@@ -42,9 +44,10 @@ enum {
 #define SPARSE_ADDRESS ((char *)0x300000000000)
 #define HEAP_ADDRESS ((char *)0x310000000000)
 #define MAPS_ADDRESS ((char *)0x320000000000)
-#define HEAP_SIZE ((size_t)16 << 30)       /* of addresses, not of memory, as that of the maps */
-#define HEAP_KEPT_SIZE ((size_t)384 << 20) /* what a life has used beyond goes back to the system  \
-                                            */
+#define HEAP_SIZE ((size_t)16 << 30) /* of addresses, not of memory, as that of the maps */
+#define HEAP_KEPT_SIZE                                                                             \
+    ((size_t)384 << 20) /* what a life has used beyond goes back to the system                     \
+                         */
 #define MAPS_SIZE ((size_t)1 << 40)
 
 int sqlite3_config(int option, ...) __attribute__((weak));
@@ -88,13 +91,23 @@ static uint32_t *sparse_of; /* grains of the block that begins there */
 static size_t grain_count;  /* given out, in a life */
 
 /* A life's maps have addresses of their own: they are taken away at once. */
+static void *take_address(size_t size)
+{
+    char *address = maps_end ? maps_end : MAPS_ADDRESS;
+
+    maps_end = address + (size + 2 * PAGE_SIZE - 1) / PAGE_SIZE * PAGE_SIZE;
+    return address;
+}
+
 void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
 {
+    struct disk_inode *inode = fd >= 0 && protection == PROT_READ ? sim_file_of(fd) : NULL;
+    void *content = inode ? sim_content_map(inode, fd, size, (uint64_t)offset) : NULL;
+
+    if (content)
+        return content;
     if (sim_is_alive && !address && size < MAPS_SIZE / 2) {
-        if (!maps_end)
-            maps_end = MAPS_ADDRESS;
-        address = maps_end;
-        maps_end += (size + 2 * PAGE_SIZE - 1) / PAGE_SIZE * PAGE_SIZE;
+        address = take_address(size);
         flags |= MAP_FIXED_NOREPLACE;
     }
     return (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
@@ -102,6 +115,22 @@ void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t 
 
 __attribute__((alias("mmap"))) void *mmap64(void *address, size_t size, int protection, int flags,
                                             int fd, off64_t offset);
+
+void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
+{
+    void *address = NULL;
+
+    if (sim_is_alive && size > old_size && size < MAPS_SIZE / 2 && flags == MREMAP_MAYMOVE) {
+        address = take_address(size);
+        flags |= MREMAP_FIXED;
+    }
+    return (void *)syscall(SYS_mremap, old, old_size, size, flags, address);
+}
+
+int munmap(void *address, size_t size)
+{
+    return sim_content_has(address) ? 0 : (int)syscall(SYS_munmap, address, size);
+}
 
 static void clear_maps(void)
 {
