@@ -41,6 +41,8 @@ struct sim_program {
      * simulated disk, made anew for each seed. `shared` is zeroed for each seed and outlives a
      * life. It returns when the seed is over. */
     void (*life)(void *shared, unsigned life);
+    /* What is the same in every life: once in a process, before its first one. NULL: nothing. */
+    void (*prepare)(void);
     size_t shared_size;
     unsigned step_count;     /* what sim_steps() is unless --steps says less */
     unsigned life_count_max; /* more lives than this are a failure: the seed does not get on */

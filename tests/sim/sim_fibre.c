@@ -19,11 +19,9 @@
 #include "sim_core.h"
 
 #if defined(__SANITIZE_ADDRESS__)
-#define IS_SANITIZED 1
 void __sanitizer_start_switch_fiber(void **fake_stack, const void *bottom, size_t size);
 void __sanitizer_finish_switch_fiber(void *fake_stack, const void **bottom, size_t *size);
 #else
-#define IS_SANITIZED 0
 static void __sanitizer_start_switch_fiber(void **fake_stack, const void *bottom, size_t size)
 {
     (void)fake_stack, (void)bottom, (void)size;
@@ -36,10 +34,10 @@ static void __sanitizer_finish_switch_fiber(void *fake_stack, const void **botto
 
 enum {
     GUARD_SIZE = 4096,
-    STACK_SIZE = 1 << 20, /* of a thread that asks for none; only touched pages are memory */
-    STACK_SIZE_SANITIZED = 8 << 20,
+    STACK_SIZE = 8 << 20, /* of all but those that ask for more; only touched pages are memory */
     STACK_COUNT_MAX = 1024,
 };
+#define SLOT_SIZE ((size_t)STACK_SIZE + GUARD_SIZE)
 #define STACKS_ADDRESS ((char *)0x330000000000)
 
 struct sim_fibre {
@@ -116,11 +114,6 @@ static int find_locals(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-static size_t slot_size(void)
-{
-    return (IS_SANITIZED ? STACK_SIZE_SANITIZED : STACK_SIZE) + GUARD_SIZE;
-}
-
 static char *reserve(char *address, size_t size)
 {
     char *made = mmap(address, size, PROT_READ | PROT_WRITE,
@@ -132,8 +125,8 @@ static char *reserve(char *address, size_t size)
 
 void sim_fibre_open(void)
 {
-    stacks = reserve(STACKS_ADDRESS, slot_size() * STACK_COUNT_MAX);
-    madvise(stacks, slot_size() * STACK_COUNT_MAX, MADV_NOHUGEPAGE);
+    stacks = reserve(STACKS_ADDRESS, SLOT_SIZE * STACK_COUNT_MAX);
+    madvise(stacks, SLOT_SIZE * STACK_COUNT_MAX, MADV_NOHUGEPAGE);
     guarded_count = (size_t *)reserve(NULL, sizeof(*guarded_count));
 }
 
@@ -141,14 +134,14 @@ static char *take_stack(size_t size)
 {
     char *stack;
 
-    if (size != slot_size() || (!free_stack_count && used_count == STACK_COUNT_MAX)) {
+    if (size != SLOT_SIZE || (!free_stack_count && used_count == STACK_COUNT_MAX)) {
         stack = reserve(NULL, size);
         mprotect(stack, GUARD_SIZE, PROT_NONE);
         return stack;
     }
     if (free_stack_count)
         return free_stacks[--free_stack_count];
-    stack = stacks + used_count++ * slot_size();
+    stack = stacks + used_count++ * SLOT_SIZE;
     if (used_count > *guarded_count) {
         mprotect(stack, GUARD_SIZE, PROT_NONE);
         ++*guarded_count;
@@ -174,8 +167,6 @@ struct sim_fibre *sim_fibre_new(void (*run)(void *), void *arg, size_t stack_siz
         dl_iterate_phdr(find_locals, NULL);
     if (stack_size < STACK_SIZE)
         stack_size = STACK_SIZE;
-    if (IS_SANITIZED)
-        stack_size = STACK_SIZE_SANITIZED;
     fibre->stack_size = stack_size + GUARD_SIZE;
     fibre->stack = take_stack(fibre->stack_size);
     fibre->run = run;
@@ -197,7 +188,7 @@ struct sim_fibre *sim_fibre_new(void (*run)(void *), void *arg, size_t stack_siz
 void sim_fibre_free(struct sim_fibre *fibre)
 {
     assert(fibre != running);
-    if (fibre->stack >= stacks && fibre->stack < stacks + slot_size() * STACK_COUNT_MAX)
+    if (fibre->stack >= stacks && fibre->stack < stacks + SLOT_SIZE * STACK_COUNT_MAX)
         free_stacks[free_stack_count++] = fibre->stack;
     else
         munmap(fibre->stack, fibre->stack_size);

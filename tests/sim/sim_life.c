@@ -224,6 +224,8 @@ static _Noreturn void serve(int given)
     close_all_but(line);
     sim_memory_open();
     sim_fibre_open();
+    if (program->prepare)
+        program->prepare();
     if (!IS_SANITIZED)
         sim_again_keep();
     while (syscall(SYS_read, line, &is_kept, sizeof(is_kept)) == sizeof(is_kept)) {
