@@ -17,7 +17,7 @@
 #include "sim_disk.h"
 
 enum {
-    READ_COUNT = 16,         /* a file that is read more often is kept ... */
+    READ_COUNT = 4,          /* a file that is read more often is kept ... */
     CONTENT_SIZE = 16 << 20, /* ... so far: addresses, not memory */
     PAGE_SIZE = 4096,
 };

@@ -155,6 +155,13 @@ struct disk_inode *sim_file_at(int dir, const char *path)
     return find(dir, path, &place) ? place.found : NULL;
 }
 
+/* What the system would say of a path whose directory is there, but not its last name. */
+static int is_not_there(void)
+{
+    errno = ENOENT;
+    return -1;
+}
+
 /* Before its last name goes. */
 static void keep(struct disk_inode *inode, int dir, const char *path)
 {
@@ -183,6 +190,8 @@ static int open_at(int dir, const char *path, int flags, mode_t mode)
         return (int)syscall(SYS_openat, dir, path, flags, mode);
     if (is_changing && fails("open", false))
         return -1;
+    if (!is_changing && !place.found)
+        return is_not_there();
     (void)find(dir, path, &place); /* others may have run meanwhile */
     is_there = place.found != NULL;
     if (!is_there && flags & O_CREAT && is_full) {
@@ -478,9 +487,13 @@ __attribute__((alias("posix_fallocate"))) int posix_fallocate64(int fd, off64_t 
 /* TORG_SIM_FAULT=lie:NAME plants a disk that only says that it has synced files of such a name. */
 static bool lies(const struct disk_inode *inode)
 {
-    const char *fault = getenv("TORG_SIM_FAULT");
-    bool is_meant = fault && strncmp(fault, "lie:", 4) == 0 && inode->named_by &&
-                    strstr(inode->named_by->name, fault + 4);
+    static const char *fault;
+    bool is_meant;
+
+    if (!fault)
+        fault = getenv("TORG_SIM_FAULT") ? getenv("TORG_SIM_FAULT") : "";
+    is_meant = strncmp(fault, "lie:", 4) == 0 && inode->named_by &&
+               strstr(inode->named_by->name, fault + 4);
 
     return is_meant && sim_has("lies");
 }
@@ -625,10 +638,12 @@ int mkdirat(int dir, const char *path, mode_t mode)
         return (int)syscall(SYS_mkdirat, dir, path, mode);
     if (!place.found && fails("mkdir", true))
         return -1;
-    if (!find(dir, path, &place) || !place.dir || syscall(SYS_mkdirat, dir, path, mode) != 0) {
-        errno = place.found ? EEXIST : errno;
+    if (find(dir, path, &place) && place.found) {
+        errno = EEXIST;
         return -1;
     }
+    if (!place.dir || syscall(SYS_mkdirat, dir, path, mode) != 0)
+        return -1;
     entry = sim_disk_entry_find(place.dir, place.name, true);
     sim_disk_entry_set_live(entry, sim_disk_inode_new(true));
     sim_disk_name(entry, entry->live, NULL);
@@ -679,6 +694,10 @@ static int tell(int rc, const struct disk_inode *inode, struct stat *to)
 
 int fstatat(int dir, const char *path, struct stat *to, int flags)
 {
+    struct place place;
+
+    if (path[0] && find(dir, path, &place) && !place.found)
+        return is_not_there();
     return tell((int)syscall(SYS_newfstatat, dir, path, to, flags), sim_file_at(dir, path), to);
 }
 
