@@ -11,10 +11,10 @@
  *   driver ──fork──► life 0 ──power loss──► life 1 ──killed──► … ──► life n returns: the seed is
  * good └── one directory, which the driver leaves as a disk could have kept it ──┘
  *
- * A seed is a row of lives over one directory; a life is one forked process, in which every thread
- * is a fibre: one runs at a time, and at each point where it could wait the next is drawn. Time
- * moves when nobody can run, to the first deadline. The same seed gives the same run, to the last
- * line of its history.
+ * A seed is a row of lives over one directory; a life is as one forked process (sim_again.c lets a
+ * process have many), in which every thread is a fibre: one runs at a time, and at each point where
+ * it could wait the next is drawn. Time moves when nobody can run, to the first deadline. The same
+ * seed gives the same run, to the last line of its history.
  *
  * Threads: of a life all may call anything here but sim_main, which is the driver's.
  */
