@@ -12,6 +12,8 @@
 
 #include "base/log.h"
 #include "catalog/versions.h"
+#include "codec/json_type.h"
+#include "google/protobuf/timestamp.pb-c.h"
 #include "sim/sim.h"
 #include "store/migrate.h"
 
@@ -141,10 +143,17 @@ static void live(void *shared, unsigned life)
                  cluster.model.unsure_count, cluster.model.search_count);
 }
 
+/* Descriptions of all messages are read when the first type is asked for. */
+static void prepare(void)
+{
+    (void)json_type_get(&google__protobuf__timestamp__descriptor);
+}
+
 int main(int argc, char **argv)
 {
     static const struct sim_program program = {.name = "cluster",
                                                .life = live,
+                                               .prepare = prepare,
                                                .step_count = STEP_COUNT,
                                                .life_count_max = 1,
                                                .life_us_max = LIFE_S * (int64_t)SECOND_US};

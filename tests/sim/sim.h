@@ -11,10 +11,10 @@
  *   driver ──fork──► life 0 ──power loss──► life 1 ──killed──► … ──► life n returns: the seed is
  * good └── one directory, which the driver leaves as a disk could have kept it ──┘
  *
- * A seed is a row of lives over one directory; a life is one forked process, in which every thread
- * is a fibre: one runs at a time, and at each point where it could wait the next is drawn. Time
- * moves when nobody can run, to the first deadline. The same seed gives the same run, to the last
- * line of its history.
+ * A seed is a row of lives over one directory; a life is as one forked process (sim_again.c lets a
+ * process have many), in which every thread is a fibre: one runs at a time, and at each point where
+ * it could wait the next is drawn. Time moves when nobody can run, to the first deadline. The same
+ * seed gives the same run, to the last line of its history.
  *
  * Threads: of a life all may call anything here but sim_main, which is the driver's.
  */
@@ -41,6 +41,8 @@ struct sim_program {
      * simulated disk, made anew for each seed. `shared` is zeroed for each seed and outlives a
      * life. It returns when the seed is over. */
     void (*life)(void *shared, unsigned life);
+    /* What is the same in every life: once in a process, before its first one. NULL: nothing. */
+    void (*prepare)(void);
     size_t shared_size;
     unsigned step_count;     /* what sim_steps() is unless --steps says less */
     unsigned life_count_max; /* more lives than this are a failure: the seed does not get on */

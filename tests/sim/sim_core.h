@@ -58,16 +58,20 @@ struct sim_state {
 };
 
 extern struct sim_state *sim; /* NULL: nothing is simulated yet, calls are libc's */
-extern bool sim_is_alive;     /* this process is a life */
+extern bool sim_is_alive;     /* this process is in a life */
+extern bool sim_is_kept;      /* and has another after it */
 
 /* --- sim_fibre.c: stacks that take turns in one thread --- */
 
 struct sim_fibre;
+void sim_fibre_open(void); /* once in a process, before the first life */
 struct sim_fibre *sim_fibre_new(void (*run)(void *), void *arg, size_t stack_size);
 void sim_fibre_free(struct sim_fibre *fibre); /* not the one that runs */
 /* Goes on with another; returns when somebody goes on with this one. NULL as from: the thread's own
- * stack, which is never gone back to. */
+ * stack. */
 void sim_fibre_switch(struct sim_fibre *from, struct sim_fibre *to);
+/* Goes on with the thread's own stack, where it went on with the first one. */
+_Noreturn void sim_fibre_leave(void);
 void *sim_fibre_bounds(const struct sim_fibre *fibre, size_t *size); /* its stack */
 /* Where a fibre stands: return addresses, innermost first. */
 size_t sim_fibre_stack(const struct sim_fibre *fibre, void **addresses, size_t room);
@@ -95,8 +99,8 @@ struct sim_task {
 
 extern struct sim_task *sim_current; /* NULL outside a life */
 
-/* Runs the function as the first task; the life ends with it. */
-_Noreturn void sim_sched_run(void *(*run)(void *), void *arg);
+/* Runs the function as the first task; returns when somebody leaves (sim_fibre_leave). */
+void sim_sched_run(void *(*run)(void *), void *arg);
 struct sim_task *sim_task_start(void *(*run)(void *), void *arg, size_t stack_size, bool detached);
 _Noreturn void sim_task_end(void *result);
 void sim_task_free(struct sim_task *task);
@@ -132,7 +136,14 @@ void sim_take_streams(void); /* stdout and stderr of the life are history */
 
 /* --- sim_memory.c --- */
 
-void sim_keep_memory(void); /* first in a life: from here on blocks are made for it */
+void sim_memory_open(void);          /* before the first life of a process */
+void *sim_memory_heap(size_t *size); /* what of it is in use */
+void sim_memory_clear(void);         /* after a life: its maps and large blocks are gone */
+
+/* --- sim_again.c: one process, several lives --- */
+
+void sim_again_keep(void);    /* before the first: variables and heap are to be so again */
+void sim_again_restore(void); /* after each */
 
 /* --- sim_real.c: libc's own --- */
 

@@ -95,6 +95,7 @@ static void free_inode(struct disk_inode *inode)
         sim_disk_kept_path(inode, path);
         syscall(SYS_unlinkat, -100, path, 0);
     }
+    sim_content_drop(inode);
     while (inode->oldest)
         sim_disk_change_free(inode, inode->oldest);
     while (inode->entries) { /* nobody can reach them: what they name has lost that name */
@@ -149,6 +150,8 @@ void sim_disk_drop_held(void)
 void sim_disk_end_life(void)
 {
     sim_disk_drop_held();
+    for (struct disk_inode *inode = sim_disk->inodes; inode; inode = inode->next)
+        inode->is_mapped = false;
 }
 
 /* --- changes of files --- */

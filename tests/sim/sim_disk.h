@@ -18,8 +18,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-#define SIM_DISK_MEMORY_SIZE ((size_t)1 << 34) /* reserved, not used: only touched pages are */
+#define SIM_DISK_MEMORY_SIZE ((size_t)1 << 34)   /* reserved, not used: only touched pages are */
+#define SIM_DISK_CONTENTS_SIZE ((size_t)1 << 36) /* behind it, likewise */
 #define SIM_DISK_ROOT "disk"
 #define SIM_DISK_INODES "inodes"
 enum {
@@ -58,6 +60,9 @@ struct disk_inode {
     struct disk_change *oldest, *newest;
     struct disk_entry *entries;  /* of a directory */
     struct disk_entry *named_by; /* a live name; NULL: none */
+    unsigned char *content;      /* what is in it, as well; NULL: it is not known */
+    unsigned read_count;         /* without it */
+    bool is_mapped;              /* a map of the life may be of it */
 };
 
 struct disk_entry {
@@ -85,6 +90,8 @@ struct disk {
     uint64_t serial;
     struct disk_inode *inodes, *root;
     struct disk_naming *oldest, *newest;
+    size_t content_count; /* ever taken */
+    unsigned char *free_content;
     struct disk_entry *buckets[SIM_DISK_BUCKET_COUNT];
 };
 
@@ -123,5 +130,18 @@ struct disk_change *sim_disk_change_new(struct disk_inode *inode, uint64_t size)
 void sim_disk_change_free(struct disk_inode *inode, struct disk_change *change);
 /* What was changed up to the serial is durable. */
 void sim_disk_sync_file(struct disk_inode *inode, uint64_t serial);
+
+/* --- sim_content.c --- */
+
+/* False: the system is to be asked. */
+bool sim_content_read(struct disk_inode *inode, int fd, void *to, size_t size, uint64_t offset,
+                      ssize_t *count);
+/* NULL: likewise. */
+void *sim_content_map(struct disk_inode *inode, int fd, size_t size, uint64_t offset);
+bool sim_content_has(const void *address); /* it is of such a map */
+/* The file has just been changed so. */
+void sim_content_write(struct disk_inode *inode, const void *data, size_t size, uint64_t offset);
+void sim_content_resize(struct disk_inode *inode, uint64_t before, uint64_t after);
+void sim_content_drop(struct disk_inode *inode);
 
 #endif

@@ -259,6 +259,7 @@ static void run_one(uint64_t seed)
         if (index < SHRUNK_COUNT_MAX)
             tell_failure(&run);
     } else if (seed < options.first + REPEATED_COUNT && !options.is_traced) {
+        run.is_alone = true;
         if (!sim_run_seed(&run) || sim->hash != hash) {
             atomic_fetch_add(&tally->unequal, 1);
             printf("# seed %ju does not repeat: compare two of %s --seed %ju --trace\n",
@@ -288,6 +289,7 @@ static void work(unsigned number)
     sim_seeds_open(program);
     for (seed = next_seed(); seed <= options.last; seed = next_seed())
         run_one(seed);
+    sim_seeds_close();
     fflush(stdout);
     if (chdir("/") == 0)
         sim_dir_remove(dir);
@@ -324,8 +326,6 @@ static void fix_addresses(char **argv)
     if (personality((unsigned)now | ADDR_NO_RANDOMIZE) < 0)
         return;
     setenv("LD_BIND_NOW", "1", 1); /* once, and not anew in each life */
-    /* The heap in large pages, where the system has them: half of a life's page faults less. */
-    setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 0);
     execv("/proc/self/exe", argv);
 }
 

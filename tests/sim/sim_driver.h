@@ -16,10 +16,12 @@ struct sim_run {
     unsigned steps;
     struct sim_names without;
     bool is_traced;
+    bool is_alone; /* each life has a process of its own */
 };
 
 /* Once in a process, in the directory that its seeds are to use; sim is there afterwards. */
 void sim_seeds_open(const struct sim_program *program);
+void sim_seeds_close(void);
 /* False: it fails, and sim has its failure and history. */
 bool sim_run_seed(const struct sim_run *run);
 

@@ -19,11 +19,9 @@
 #include "sim_core.h"
 
 #if defined(__SANITIZE_ADDRESS__)
-#define IS_SANITIZED 1
 void __sanitizer_start_switch_fiber(void **fake_stack, const void *bottom, size_t size);
 void __sanitizer_finish_switch_fiber(void *fake_stack, const void **bottom, size_t *size);
 #else
-#define IS_SANITIZED 0
 static void __sanitizer_start_switch_fiber(void **fake_stack, const void *bottom, size_t size)
 {
     (void)fake_stack, (void)bottom, (void)size;
@@ -36,10 +34,11 @@ static void __sanitizer_finish_switch_fiber(void *fake_stack, const void **botto
 
 enum {
     GUARD_SIZE = 4096,
-    STACK_SIZE = 1 << 20, /* of a thread that asks for none; only touched pages are memory */
-    STACK_SIZE_SANITIZED = 8 << 20,
-    FREE_STACK_COUNT_MAX = 32,
+    STACK_SIZE = 8 << 20, /* of all but those that ask for more; only touched pages are memory */
+    STACK_COUNT_MAX = 1024,
 };
+#define SLOT_SIZE ((size_t)STACK_SIZE + GUARD_SIZE)
+#define STACKS_ADDRESS ((char *)0x330000000000)
 
 struct sim_fibre {
     void *stack_pointer;
@@ -56,10 +55,12 @@ static char *locals;             /* the program's thread-local variables ... */
 static const void *locals_image; /* ... and what they are in a thread that is new */
 static size_t locals_size, locals_image_size;
 static struct sim_fibre *running;
-static struct {
-    char *stack;
-    size_t size;
-} free_stacks[FREE_STACK_COUNT_MAX];
+static void *outside; /* where the thread's own stack was left */
+/* Stacks stay as they are from one life of a process to the next. */
+static char *stacks;
+static size_t *guarded_count; /* of these; kept over lives */
+static size_t used_count;     /* of these in this life, at any time */
+static char *free_stacks[STACK_COUNT_MAX];
 static size_t free_stack_count;
 
 #if defined(__x86_64__)
@@ -113,21 +114,39 @@ static int find_locals(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-static char *take_stack(size_t size)
+static char *reserve(char *address, size_t size)
 {
-    for (size_t i = 0; i < free_stack_count; i++)
-        if (free_stacks[i].size == size) {
-            char *stack = free_stacks[i].stack;
-
-            free_stacks[i] = free_stacks[--free_stack_count];
-            return stack;
-        }
-    char *made = mmap(NULL, size, PROT_READ | PROT_WRITE,
+    char *made = mmap(address, size, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
 
     assert(made != MAP_FAILED);
-    mprotect(made, GUARD_SIZE, PROT_NONE);
     return made;
+}
+
+void sim_fibre_open(void)
+{
+    stacks = reserve(STACKS_ADDRESS, SLOT_SIZE * STACK_COUNT_MAX);
+    madvise(stacks, SLOT_SIZE * STACK_COUNT_MAX, MADV_NOHUGEPAGE);
+    guarded_count = (size_t *)reserve(NULL, sizeof(*guarded_count));
+}
+
+static char *take_stack(size_t size)
+{
+    char *stack;
+
+    if (size != SLOT_SIZE || (!free_stack_count && used_count == STACK_COUNT_MAX)) {
+        stack = reserve(NULL, size);
+        mprotect(stack, GUARD_SIZE, PROT_NONE);
+        return stack;
+    }
+    if (free_stack_count)
+        return free_stacks[--free_stack_count];
+    stack = stacks + used_count++ * SLOT_SIZE;
+    if (used_count > *guarded_count) {
+        mprotect(stack, GUARD_SIZE, PROT_NONE);
+        ++*guarded_count;
+    }
+    return stack;
 }
 
 static void enter(void)
@@ -148,8 +167,6 @@ struct sim_fibre *sim_fibre_new(void (*run)(void *), void *arg, size_t stack_siz
         dl_iterate_phdr(find_locals, NULL);
     if (stack_size < STACK_SIZE)
         stack_size = STACK_SIZE;
-    if (IS_SANITIZED)
-        stack_size = STACK_SIZE_SANITIZED;
     fibre->stack_size = stack_size + GUARD_SIZE;
     fibre->stack = take_stack(fibre->stack_size);
     fibre->run = run;
@@ -171,20 +188,16 @@ struct sim_fibre *sim_fibre_new(void (*run)(void *), void *arg, size_t stack_siz
 void sim_fibre_free(struct sim_fibre *fibre)
 {
     assert(fibre != running);
-    if (free_stack_count < FREE_STACK_COUNT_MAX) {
-        free_stacks[free_stack_count].stack = fibre->stack;
-        free_stacks[free_stack_count++].size = fibre->stack_size;
-    } else {
+    if (fibre->stack >= stacks && fibre->stack < stacks + SLOT_SIZE * STACK_COUNT_MAX)
+        free_stacks[free_stack_count++] = fibre->stack;
+    else
         munmap(fibre->stack, fibre->stack_size);
-    }
     free(fibre->locals);
     free(fibre);
 }
 
 void sim_fibre_switch(struct sim_fibre *from, struct sim_fibre *to)
 {
-    void *nowhere;
-
     if (from == to)
         return;
     if (from) {
@@ -196,9 +209,17 @@ void sim_fibre_switch(struct sim_fibre *from, struct sim_fibre *to)
         memcpy(locals, to->locals, locals_size);
     running = to;
     __sanitizer_start_switch_fiber(from ? &from->fake_stack : NULL, to->stack, to->stack_size);
-    sim_fibre_jump(from ? &from->stack_pointer : &nowhere, to->stack_pointer);
+    sim_fibre_jump(from ? &from->stack_pointer : &outside, to->stack_pointer);
     __sanitizer_finish_switch_fiber(from ? from->fake_stack : NULL, NULL, NULL);
     errno = from ? from->saved_errno : 0;
+}
+
+void sim_fibre_leave(void)
+{
+    void *nowhere;
+
+    sim_fibre_jump(&nowhere, outside);
+    abort();
 }
 
 void *sim_fibre_bounds(const struct sim_fibre *fibre, size_t *size)

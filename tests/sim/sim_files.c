@@ -29,15 +29,11 @@ enum {
     SYNC_US_MAX = 1500,
     SLOW_US_MAX = 1000000,
     FIRST_INODE = 100000, /* what stat tells, so that it repeats */
-    MAP_READ_COUNT = 16,  /* a file that is read more often is mapped ... */
-    MAP_SIZE = 16 << 20,  /* ... so far: addresses, not memory */
 };
 
 static struct {
     struct disk_inode *inode;
     bool is_appended;
-    unsigned read_count;
-    const char *map; /* of its first MAP_SIZE bytes; NULL: it has been read too seldom */
 } opened[SIM_FD_COUNT_MAX];
 static bool is_full;
 
@@ -55,10 +51,6 @@ static void set_opened(int fd, struct disk_inode *inode, bool is_appended)
 {
     if (fd < 0 || fd >= SIM_FD_COUNT_MAX)
         return;
-    if (opened[fd].map)
-        munmap((void *)opened[fd].map, MAP_SIZE);
-    opened[fd].map = NULL;
-    opened[fd].read_count = 0;
     opened[fd].inode = inode;
     opened[fd].is_appended = is_appended;
     if (inode)
@@ -163,6 +155,13 @@ struct disk_inode *sim_file_at(int dir, const char *path)
     return find(dir, path, &place) ? place.found : NULL;
 }
 
+/* What the system would say of a path whose directory is there, but not its last name. */
+static int is_not_there(void)
+{
+    errno = ENOENT;
+    return -1;
+}
+
 /* Before its last name goes. */
 static void keep(struct disk_inode *inode, int dir, const char *path)
 {
@@ -191,6 +190,8 @@ static int open_at(int dir, const char *path, int flags, mode_t mode)
         return (int)syscall(SYS_openat, dir, path, flags, mode);
     if (is_changing && fails("open", false))
         return -1;
+    if (!is_changing && !place.found)
+        return is_not_there();
     (void)find(dir, path, &place); /* others may have run meanwhile */
     is_there = place.found != NULL;
     if (!is_there && flags & O_CREAT && is_full) {
@@ -298,33 +299,12 @@ int closedir(DIR *stream)
 
 /* --- content --- */
 
-/* SQLite reads a page of its log by a call of the system, ten thousand times a minute: most of
- * these are copies from memory here. False: the kernel is to be asked. */
-static bool read_mapped(int fd, void *to, size_t size, uint64_t offset, ssize_t *count)
-{
-    const struct disk_inode *inode = sim_file_of(fd);
-
-    if (!inode || inode->is_dir || inode->is_volatile || offset + size > MAP_SIZE)
-        return false;
-    if (!opened[fd].map && ++opened[fd].read_count >= MAP_READ_COUNT) {
-        void *map = mmap(NULL, MAP_SIZE, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
-
-        opened[fd].map = map == MAP_FAILED ? NULL : map;
-    }
-    if (!opened[fd].map)
-        return false;
-    *count = offset >= inode->size         ? 0
-             : offset + size > inode->size ? (ssize_t)(inode->size - offset)
-                                           : (ssize_t)size;
-    memcpy(to, opened[fd].map + offset, (size_t)*count);
-    return true;
-}
-
 ssize_t pread(int fd, void *to, size_t size, off_t offset)
 {
+    struct disk_inode *inode = sim_file_of(fd);
     ssize_t count;
 
-    return read_mapped(fd, to, size, (uint64_t)offset, &count)
+    return inode && sim_content_read(inode, fd, to, size, (uint64_t)offset, &count)
                ? count
                : syscall(SYS_pread64, fd, to, size, offset);
 }
@@ -353,6 +333,7 @@ static ssize_t write_at(int fd, const void *data, size_t size, uint64_t offset)
     struct disk_inode *inode = opened[fd].inode;
     bool has_failed = fails("write", offset + size > inode->size);
     int error = errno;
+    uint64_t before = inode->size;
     ssize_t written;
 
     sim->writes++;
@@ -366,6 +347,9 @@ static ssize_t write_at(int fd, const void *data, size_t size, uint64_t offset)
     written = size ? syscall(SYS_pwrite64, fd, data, size, offset) : 0;
     if (written != (ssize_t)size)
         sim_fail("the disk in memory has no room: %s", strerror(errno));
+    if (offset > before)
+        sim_content_resize(inode, before, offset);
+    sim_content_write(inode, data, size, offset);
     sim_mix(offset ^ size);
     errno = error;
     return has_failed ? -1 : written;
@@ -449,9 +433,10 @@ static void resize(struct disk_inode *inode, int fd, uint64_t size)
         change->offset = size;
         change->old_count = lost;
         change->new_size = size;
-        if (lost && syscall(SYS_pread64, fd, change->bytes, lost, size) < 0)
+        if (lost && pread(fd, change->bytes, lost, (off_t)size) < 0)
             sim_fail("what is cut off cannot be read: %s", strerror(errno));
     }
+    sim_content_resize(inode, inode->size, size);
     inode->size = size;
     if (syscall(SYS_ftruncate, fd, size) != 0)
         sim_fail("a file cannot be cut: %s", strerror(errno));
@@ -502,9 +487,13 @@ __attribute__((alias("posix_fallocate"))) int posix_fallocate64(int fd, off64_t 
 /* TORG_SIM_FAULT=lie:NAME plants a disk that only says that it has synced files of such a name. */
 static bool lies(const struct disk_inode *inode)
 {
-    const char *fault = getenv("TORG_SIM_FAULT");
-    bool is_meant = fault && strncmp(fault, "lie:", 4) == 0 && inode->named_by &&
-                    strstr(inode->named_by->name, fault + 4);
+    static const char *fault;
+    bool is_meant;
+
+    if (!fault)
+        fault = getenv("TORG_SIM_FAULT") ? getenv("TORG_SIM_FAULT") : "";
+    is_meant = strncmp(fault, "lie:", 4) == 0 && inode->named_by &&
+               strstr(inode->named_by->name, fault + 4);
 
     return is_meant && sim_has("lies");
 }
@@ -649,10 +638,12 @@ int mkdirat(int dir, const char *path, mode_t mode)
         return (int)syscall(SYS_mkdirat, dir, path, mode);
     if (!place.found && fails("mkdir", true))
         return -1;
-    if (!find(dir, path, &place) || !place.dir || syscall(SYS_mkdirat, dir, path, mode) != 0) {
-        errno = place.found ? EEXIST : errno;
+    if (find(dir, path, &place) && place.found) {
+        errno = EEXIST;
         return -1;
     }
+    if (!place.dir || syscall(SYS_mkdirat, dir, path, mode) != 0)
+        return -1;
     entry = sim_disk_entry_find(place.dir, place.name, true);
     sim_disk_entry_set_live(entry, sim_disk_inode_new(true));
     sim_disk_name(entry, entry->live, NULL);
@@ -703,6 +694,10 @@ static int tell(int rc, const struct disk_inode *inode, struct stat *to)
 
 int fstatat(int dir, const char *path, struct stat *to, int flags)
 {
+    struct place place;
+
+    if (path[0] && find(dir, path, &place) && !place.found)
+        return is_not_there();
     return tell((int)syscall(SYS_newfstatat, dir, path, to, flags), sim_file_at(dir, path), to);
 }
 

@@ -121,6 +121,8 @@ _Noreturn void sim_end_life(enum sim_end end)
     sim_trace("the life %s", names[end]);
     sim->end = end;
     sim->is_ended = true;
+    if (sim_is_kept && end != SIM_END_FAIL)
+        sim_fibre_leave();
     _exit(0);
 }
 

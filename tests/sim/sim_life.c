@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sim_life.c - see sim_driver.h: one seed, life by life, each in a process of its own.
+ * sim_life.c - see sim_driver.h: one seed, life by life, in a process that is not the driver's.
  *
- * The driver's process has one thread and allocates nothing between seeds, so that every life
- * begins with the same memory, and addresses repeat.
+ * That process has one life after the other (sim_again.c), until one fails: its end is the
+ * process's. Some are to be the only one of theirs, and where blocks are a sanitizer's all are.
  */
 #include "sim_driver.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,8 +32,15 @@ enum {
     SIGNAL_STACK_SIZE = 64 << 10,
     FRAMES_SHOWN = 32,
     SHARED_PAGE = 4096,
-    SHARED_CLEAR_MAX = 1 << 20, /* more is given back to the system instead */
-    DOWN_US_MAX = 5000000,      /* between two lives */
+    SHARED_CLEAR_MAX = 1 << 20,  /* more is given back to the system instead */
+    DOWN_US_MAX = 5000000,       /* between two lives */
+    LINE_FD = 1000,              /* of a life's process, to the driver: above all of the life's */
+    SERVER_LIFE_COUNT_MAX = 500, /* what a process may have left behind goes with it */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    IS_SANITIZED = 1,
+#else
+    IS_SANITIZED = 0,
+#endif
 };
 #define LIFE_US_MAX (INT64_C(3600) * 1000000)
 /* The same in every process, and far from what the system places by itself. */
@@ -38,6 +48,11 @@ enum {
 
 static const struct sim_program *program;
 static void *shared;
+static struct server {
+    pid_t pid; /* of the process of lives; 0: there is none */
+    int line;
+    unsigned life_count;
+} server;
 
 /* --- inside --- */
 
@@ -72,15 +87,17 @@ static void watch_for_crashes(void)
     static char stack[SIGNAL_STACK_SIZE];
     stack_t own = {.ss_sp = stack, .ss_size = sizeof(stack)};
     struct sigaction action = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK | SA_RESETHAND};
-    struct rlimit cpu = {.rlim_cur = CPU_SECONDS_MAX, .rlim_max = CPU_SECONDS_MAX + 5};
-    struct rlimit core = {0};
+    struct rlimit cpu = {.rlim_max = RLIM_INFINITY}, core = {0};
+    struct rusage used;
 
     sigaltstack(&own, NULL);
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         sigaction(signals[i], &action, NULL);
+    getrusage(RUSAGE_SELF, &used);
+    getrlimit(RLIMIT_CPU, &cpu);
+    cpu.rlim_cur = (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec + CPU_SECONDS_MAX);
     setrlimit(RLIMIT_CPU, &cpu);
     setrlimit(RLIMIT_CORE, &core);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     alarm(REAL_SECONDS_MAX);
 }
 
@@ -153,7 +170,7 @@ void sim_seeds_open(const struct sim_program *wanted)
 {
     size_t state_size = whole_pages(sizeof(struct sim_state));
     size_t shared_size = whole_pages(wanted->shared_size);
-    size_t size = state_size + shared_size + SIM_DISK_MEMORY_SIZE;
+    size_t size = state_size + shared_size + SIM_DISK_MEMORY_SIZE + SIM_DISK_CONTENTS_SIZE;
     char *memory = mmap(SHARED_ADDRESS, size, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 
@@ -189,41 +206,115 @@ static void begin(const struct sim_run *run)
     sim_disk_begin();
 }
 
-static void run_life(void)
-{
-    int status = 0;
-    pid_t pid;
+/* --- the process of lives --- */
 
-    sim->is_ended = false;
-    sim->limit_us = sim->now_us + (program->life_us_max ? program->life_us_max : LIFE_US_MAX);
-    fflush(NULL);
-    pid = fork();
-    if (pid == 0) {
-        sim_keep_memory();
+static void close_all_but(int fd)
+{
+    close_range(STDERR_FILENO + 1, (unsigned)fd - 1, 0);
+    close_range((unsigned)fd + 1, ~0U, 0);
+}
+
+/* A byte is asked for each life: whether another comes after it. */
+static _Noreturn void serve(int given)
+{
+    int line = fcntl(given, F_DUPFD_CLOEXEC, LINE_FD);
+    bool is_kept;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close_all_but(line);
+    sim_memory_open();
+    sim_fibre_open();
+    if (program->prepare)
+        program->prepare();
+    if (!IS_SANITIZED)
+        sim_again_keep();
+    while (syscall(SYS_read, line, &is_kept, sizeof(is_kept)) == sizeof(is_kept)) {
+        sim_is_kept = is_kept;
         watch_for_crashes();
         draw_faults(sim_faults());
         sim_sched_run(live, NULL);
+        alarm(0);
+        close_all_but(line);
+        sim_memory_clear();
+        sim_again_restore();
+        if (sim_real_write(line, &is_kept, sizeof(is_kept)) != sizeof(is_kept))
+            break;
     }
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    _exit(0);
+}
+
+static int server_end(void)
+{
+    int status = 0;
+
+    if (server.pid <= 0)
+        return 0;
+    sim_real_close(server.line);
+    while (waitpid(server.pid, &status, 0) < 0 && errno == EINTR)
         ;
-    if (pid > 0 && sim->is_ended)
+    server.pid = 0;
+    return status;
+}
+
+static bool server_start(void)
+{
+    int lines[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, lines) != 0)
+        return false;
+    fflush(NULL);
+    server = (struct server){.pid = fork(), .line = lines[0]};
+    if (server.pid == 0)
+        serve(lines[1]);
+    sim_real_close(lines[1]);
+    if (server.pid < 0)
+        sim_real_close(lines[0]);
+    return server.pid > 0;
+}
+
+/* False: the process is gone. */
+static bool server_live(bool is_kept)
+{
+    return sim_real_write(server.line, &is_kept, sizeof(is_kept)) == sizeof(is_kept) &&
+           syscall(SYS_read, server.line, &is_kept, sizeof(is_kept)) == sizeof(is_kept);
+}
+
+static void run_life(bool is_alone)
+{
+    int status = 0;
+    bool is_there;
+
+    sim->is_ended = false;
+    sim->limit_us = sim->now_us + (program->life_us_max ? program->life_us_max : LIFE_US_MAX);
+    if (is_alone || server.life_count == SERVER_LIFE_COUNT_MAX)
+        server_end();
+    is_there = server.pid > 0 || server_start();
+    server.life_count++;
+    if (is_there && !server_live(!is_alone && !IS_SANITIZED))
+        status = server_end();
+    if (is_there && sim->is_ended)
         return;
     sim->end = SIM_END_FAIL;
     if (!sim->failure[0])
         snprintf(sim->failure, SIM_FAILURE_SIZE, "%s %d",
-                 pid < 0               ? "no process: error"
+                 !is_there             ? "no process: error"
                  : WIFSIGNALED(status) ? "the life was ended by signal"
                                        : "the life has exited with",
-                 pid < 0               ? errno
+                 !is_there             ? errno
                  : WIFSIGNALED(status) ? WTERMSIG(status)
                                        : WEXITSTATUS(status));
+}
+
+void sim_seeds_close(void)
+{
+    server_end();
 }
 
 bool sim_run_seed(const struct sim_run *run)
 {
     begin(run);
     for (;;) {
-        run_life();
+        run_life(run->is_alone);
         if (sim->end == SIM_END_DONE)
             return true;
         if (sim->end == SIM_END_FAIL)

@@ -141,6 +141,7 @@ static void lose_content(struct disk_inode *inode, const struct loss *loss)
     char path[PATH_MAX];
     int fd;
 
+    sim_content_drop(inode);
     live_path(inode, path);
     fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0);
     must(fd, "open", path);

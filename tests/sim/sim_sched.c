@@ -34,7 +34,7 @@ struct member {
 };
 
 struct sim_task *sim_current;
-bool sim_is_alive;
+bool sim_is_alive, sim_is_kept;
 
 static struct sim_task *tasks[TASK_COUNT_MAX];
 static size_t task_count;
@@ -362,7 +362,7 @@ _Noreturn void sim_task_end(void *result)
     abort(); /* nobody goes on with a task that has ended */
 }
 
-_Noreturn void sim_sched_run(void *(*run)(void *), void *arg)
+void sim_sched_run(void *(*run)(void *), void *arg)
 {
     struct sim_task *first;
 
@@ -373,7 +373,6 @@ _Noreturn void sim_sched_run(void *(*run)(void *), void *arg)
     snprintf(first->name, sizeof(first->name), "main");
     sim_current = first;
     sim_fibre_switch(NULL, first->fibre);
-    abort();
 }
 
 void sim_end_later(enum sim_end end, int64_t after_us)

@@ -12,6 +12,8 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "codec/json_type.h"
+#include "google/protobuf/timestamp.pb-c.h"
 #include "sim/crowd.h"
 #include "sim/draw.h"
 #include "sim/rest.h"
@@ -246,10 +248,17 @@ static void live(void *shared, unsigned life)
         sim_end_life(SIM_END_STOP);
 }
 
+/* Descriptions of all messages are read when the first type is asked for. */
+static void prepare(void)
+{
+    (void)json_type_get(&google__protobuf__timestamp__descriptor);
+}
+
 int main(int argc, char **argv)
 {
     static const struct sim_program program = {.name = "world",
                                                .life = live,
+                                               .prepare = prepare,
                                                .shared_size = sizeof(struct model),
                                                .step_count = SECONDS,
                                                .life_count_max = LIFE_COUNT_MAX + ABORT_COUNT_MAX};
