@@ -14,6 +14,7 @@
 
 struct reading {
     const struct feed_file *file;
+    struct feed_key key;
     struct bytes rest; /* of the content */
     struct gunzip *gunzip;
     struct feed_source source;
@@ -54,10 +55,11 @@ static int read_plain(void *arg, void *to, size_t size, size_t *got, struct err 
 
 static int open_file(struct reading *reading, const struct feed_row **first, struct err *err)
 {
-    const struct feed_options options = {.yml_doctype = true,
-                                         .size_max = FEED_CALL_FILE_SIZE_MAX,
-                                         .row_count_max = FEED_CALL_ROW_COUNT_MAX};
     const struct feed_file *file = reading->file;
+    const struct feed_options options = {
+        .yml_doctype = true,
+        .size_max = file->size_max ? file->size_max : FEED_CALL_FILE_SIZE_MAX,
+        .row_count_max = file->row_count_max ? file->row_count_max : FEED_CALL_ROW_COUNT_MAX};
     const struct feed_mapping_options mapping = {.categories = file->categories};
     int rc;
 
@@ -170,19 +172,22 @@ static void cut_short(struct reading *reading)
     struct err late;
 
     if (reading->intake.is_open && !feed_intake_flush(&reading->intake, &late))
-        (void)feed_end_cut(reading->file->offers, &reading->file->key, reading->arena,
-                           &reading->task, &late);
+        (void)feed_end_cut(reading->file->offers, &reading->key, reading->arena, &reading->task,
+                           &late);
 }
 
 int feed_file_import(const struct feed_file *file, struct arena *arena,
                      Torg__V1__ImportFeedFileResponse *response, struct err *err)
 {
-    struct reading reading = {.file = file, .arena = arena, .row_arena = arena_new()};
+    struct reading reading = {
+        .file = file, .key = file->key, .arena = arena, .row_arena = arena_new()};
     const struct feed_row *first;
     int rc = open_file(&reading, &first, err);
 
+    if (!rc && file->choose_task)
+        rc = file->choose_task(file->choose_task_arg, &reading.key, err);
     if (!rc) {
-        feed_intake_init(&reading.intake, file->offers, file->language, &file->key);
+        feed_intake_init(&reading.intake, file->offers, file->language, &reading.key);
         rc = send_open(&reading, err);
         rc = rc ? rc : send_rows(&reading, first, err);
         rc = rc ? rc : send_end(&reading, err);

@@ -4,6 +4,7 @@ import { ago, bytes, call, failure, h, number, t, toastFailure } from "../common
 import { ask } from "../common/ask.js";
 import { countBadges } from "./outcomes.js";
 import { showReport } from "./report.js";
+import { drawSchedules, loadSchedules } from "./schedules.js";
 
 const SIZE_MAX = 3 * 1000 * 1000; /* in base64 below a message's 4 MB */
 const LOOK_MS = 500;
@@ -216,13 +217,15 @@ function form() {
 
 function draw() {
   place.replaceChildren(form(), h("section", { id: "feed-report" }),
-    h("section", { class: "card" }, h("h2", {}, t("feedTasks")), h("div", { id: "feed-tasks" })));
+    h("section", { class: "card" }, h("h2", {}, t("feedTasks")), h("div", { id: "feed-tasks" })),
+    h("section", { class: "card stack", id: "feed-schedules" }));
+  drawSchedules(part("#feed-schedules"));
 }
 
 export function showFeeds(where, fail) {
   place = where;
   draw();
-  load().catch(fail);
+  Promise.all([load(), loadSchedules()]).catch(fail);
 }
 
 export function redrawFeeds() {

@@ -126,6 +126,7 @@ enum exit_code cmd_feed_check(const struct invocation *invocation);
 enum exit_code cmd_feed_import(const struct invocation *invocation);
 enum exit_code cmd_feed_list(const struct invocation *invocation);
 enum exit_code cmd_feed_report(const struct invocation *invocation);
+enum exit_code cmd_feed_schedule(const struct invocation *invocation);
 enum exit_code cmd_feed_show(const struct invocation *invocation);
 enum exit_code cmd_feed_undo(const struct invocation *invocation);
 enum exit_code cmd_help(const struct invocation *invocation);
