@@ -59,6 +59,7 @@ enum {
     FEED_FETCH_SHARD_COUNT = 16,       /* processes that may share the fetching */
     FEED_FETCH_THREAD_COUNT = 4,       /* they wait for other people's servers */
     FEED_FETCH_LOOK_MS = 1000,         /* how often one looks for what is due */
+    FEED_FETCH_IDLE_MS = 60000,      /* those who fetch look by themselves, should a call be lost */
     FEED_FETCH_REST_MS = 10000,        /* after a failure of our own */
     FEED_FETCH_MS_MAX = 600 * 1000,    /* for one file: half a gigabyte at a megabyte a second */
     FEED_FETCH_STALL_MS = 60 * 1000,   /* without a byte: shops make the file meanwhile */

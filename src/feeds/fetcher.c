@@ -19,10 +19,10 @@
 
 enum { FEED_FETCHER_MAGIC = OBJECT_MAGIC('f', 'f', 'c', 'h'), OUTCOME_COUNT = 5 };
 
-/* A thread, with the shards whose numbers it has. */
+/* A thread: the first looks for what is due, and wakes those who fetch it, each of which has a part
+ * of the shards. */
 struct fetching {
     struct feed_fetcher *fetcher;
-    uint32_t number;
     struct task task;
     struct log_pace pace;
     struct coord_shard shard; /* of the feed at hand */
@@ -33,7 +33,7 @@ struct feed_fetcher {
     struct feed_fetcher_options options;
     struct coord_shards *shards; /* owned, as the next */
     struct hosts *hosts;
-    struct fetching threads[FEED_FETCH_THREAD_COUNT];
+    struct fetching threads[1 + FEED_FETCH_THREAD_COUNT];
     struct counter *runs[OUTCOME_COUNT]; /* by outcome */
     struct counter *errors;
     struct gauge *failing;
@@ -143,6 +143,11 @@ static int tell_failing(struct feed_fetcher *fetcher, struct err *err)
     return rc;
 }
 
+static struct fetching *thread_of(struct feed_fetcher *fetcher, uint32_t shard)
+{
+    return &fetcher->threads[1 + shard % FEED_FETCH_THREAD_COUNT];
+}
+
 static int look(struct fetching *self, struct err *err)
 {
     struct feed_fetcher *fetcher = self->fetcher;
@@ -151,8 +156,23 @@ static int look(struct fetching *self, struct err *err)
     bool busy[FEED_FETCH_SHARD_COUNT];
     int rc = feed_schedule_busy(fetcher->options.offers, busy, err);
 
+    for (size_t i = 0; i < count && !rc; i++) {
+        if (busy[owned[i].shard] || owned[i].leaving)
+            task_wake(&thread_of(fetcher, owned[i].shard)->task);
+    }
+    return rc ? rc : tell_failing(fetcher, err);
+}
+
+static int fetch_due(struct fetching *self, struct err *err)
+{
+    struct feed_fetcher *fetcher = self->fetcher;
+    struct coord_shard owned[FEED_FETCH_SHARD_COUNT];
+    size_t count = coord_owned(fetcher->shards, owned, FEED_FETCH_SHARD_COUNT);
+    bool busy[FEED_FETCH_SHARD_COUNT];
+    int rc = feed_schedule_busy(fetcher->options.offers, busy, err);
+
     for (size_t i = 0; i < count && !rc && !task_is_stopping(&self->task); i++) {
-        if (owned[i].shard % FEED_FETCH_THREAD_COUNT != self->number)
+        if (thread_of(fetcher, owned[i].shard) != self)
             continue;
         self->shard = owned[i];
         if (owned[i].leaving) /* between two runs nothing of it is under way */
@@ -160,20 +180,21 @@ static int look(struct fetching *self, struct err *err)
         else if (busy[owned[i].shard])
             rc = run_shard(self, err);
     }
-    return !rc && !self->number ? tell_failing(fetcher, err) : rc;
+    return rc;
 }
 
 static void fetch_main(struct task *task, void *arg)
 {
     struct fetching *self = arg;
+    bool is_looking = self == self->fetcher->threads;
     struct err err = {0};
     int64_t wait_ms;
 
     object_check(self->fetcher, FEED_FETCHER_MAGIC);
     do {
         task_says(task, "looking for feeds that are due");
-        wait_ms = FEED_FETCH_LOOK_MS;
-        if (look(self, &err)) {
+        wait_ms = is_looking ? FEED_FETCH_LOOK_MS : FEED_FETCH_IDLE_MS;
+        if (is_looking ? look(self, &err) : fetch_due(self, &err)) {
             wait_ms = FEED_FETCH_REST_MS;
             counter_add(self->fetcher->errors, 1);
             if (log_pace_is_due(&self->pace, &err))
@@ -209,8 +230,9 @@ static int start_threads(struct feed_fetcher *fetcher, struct err *err)
 {
     int rc = 0;
 
-    for (uint32_t i = 0; i < FEED_FETCH_THREAD_COUNT && !rc; i++) {
-        struct fetching *self = &fetcher->threads[i];
+    /* Who looks is last: it wakes the others. */
+    for (size_t i = ARRAY_COUNT(fetcher->threads); i > 0 && !rc; i--) {
+        struct fetching *self = &fetcher->threads[i - 1];
         char name[TASK_NAME_SIZE];
         const struct task_options options = {.name = name,
                                              .run = fetch_main,
@@ -218,9 +240,8 @@ static int start_threads(struct feed_fetcher *fetcher, struct err *err)
                                              .clock = fetcher->options.offers->clock,
                                              .silence_us_max = (int64_t)FEED_FETCH_MS_MAX * MS_US};
 
-        snprintf(name, sizeof(name), "feed-fetch-%u", i);
+        snprintf(name, sizeof(name), i > 1 ? "feed-fetch-%zu" : "feed-fetch", i - 1);
         self->fetcher = fetcher;
-        self->number = i;
         rc = task_start(&self->task, &options, err);
     }
     return rc;
@@ -252,9 +273,9 @@ void feed_fetcher_stop(struct feed_fetcher *fetcher)
     if (!fetcher)
         return;
     object_check(fetcher, FEED_FETCHER_MAGIC);
-    for (size_t i = 0; i < FEED_FETCH_THREAD_COUNT; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(fetcher->threads); i++)
         task_ask_stop(&fetcher->threads[i].task);
-    for (size_t i = 0; i < FEED_FETCH_THREAD_COUNT; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(fetcher->threads); i++) /* the one that wakes others first */
         task_stop(&fetcher->threads[i].task);
     if (fetcher->shards)
         coord_leave(fetcher->shards);
