@@ -9,6 +9,7 @@
 #include "feeds/apply.h"
 #include "feeds/bounds.h"
 #include "feeds/intake.h"
+#include "feeds/kept_map.h"
 #include "feeds/mapping.h"
 #include "feeds/reader.h"
 
@@ -19,6 +20,7 @@ struct reading {
     struct gunzip *gunzip;
     struct feed_source source;
     struct catalog *catalog;
+    Torg__V1__FeedCategories *kept; /* by which it is read; NULL: none */
     struct feed_mapping *mapping;
     struct feed_reader *reader;
     struct feed_intake intake;
@@ -53,6 +55,28 @@ static int read_plain(void *arg, void *to, size_t size, size_t *got, struct err 
     return rc;
 }
 
+/* By what the seller says his categories are: now, or as he has said before. */
+static int open_mapping(struct reading *reading, struct err *err)
+{
+    const struct feed_file *file = reading->file;
+    struct feed_mapping_options options = {.categories = file->categories};
+    int rc = 0;
+
+    reading->catalog = file->offers->catalog(file->offers->catalog_arg);
+    if (!reading->catalog)
+        return err_set(err, ERR_UNAVAILABLE, "there is no catalogue yet");
+    if (!file->categories.size)
+        rc = kept_map_find(file->offers, &file->key, reading->arena, &reading->kept, err);
+    if (!rc && reading->kept)
+        options.categories = bytes_make(reading->kept->content.data, reading->kept->content.len);
+    if (rc)
+        return rc;
+    rc = feed_mapping_new(reading->catalog, &options, &reading->mapping, err);
+    if (rc && reading->kept)
+        return err_wrap(err, "the categories that were set for the feed do not fit the catalogue");
+    return rc ? err_wrap(err, "categories") : 0;
+}
+
 static int open_file(struct reading *reading, const struct feed_row **first, struct err *err)
 {
     const struct feed_file *file = reading->file;
@@ -60,15 +84,11 @@ static int open_file(struct reading *reading, const struct feed_row **first, str
         .yml_doctype = true,
         .size_max = file->size_max ? file->size_max : FEED_CALL_FILE_SIZE_MAX,
         .row_count_max = file->row_count_max ? file->row_count_max : FEED_CALL_ROW_COUNT_MAX};
-    const struct feed_mapping_options mapping = {.categories = file->categories};
     int rc;
 
-    reading->catalog = file->offers->catalog(file->offers->catalog_arg);
-    if (!reading->catalog)
-        return err_set(err, ERR_UNAVAILABLE, "there is no catalogue yet");
-    rc = feed_mapping_new(reading->catalog, &mapping, &reading->mapping, err);
+    rc = open_mapping(reading, err);
     if (rc)
-        return err_wrap(err, "categories");
+        return rc;
     reading->rest = file->content;
     reading->gunzip = gunzip_new(read_packed, reading);
     feed_source_function(&reading->source, read_plain, reading, 0);
@@ -155,6 +175,7 @@ static void tell(struct reading *reading, Torg__V1__ImportFeedFileResponse *resp
     if (reading->broken.code)
         response->broken = arena_strdup(arena, reading->broken.text);
     response->noted_count = reading->noted_count;
+    response->categories_time = reading->kept ? reading->kept->update_time : NULL;
     response->unknown = arena_array(arena, count + 1, sizeof(response->unknown[0]));
     for (size_t i = 0; i < count; i++) {
         Torg__V1__FeedUnknownName *name = MESSAGE_NEW(feed_unknown_name, arena);
@@ -184,6 +205,8 @@ int feed_file_import(const struct feed_file *file, struct arena *arena,
     const struct feed_row *first;
     int rc = open_file(&reading, &first, err);
 
+    if (!rc && file->categories.size && !file->dry_run)
+        rc = kept_map_set(file->offers, &file->key, file->categories, arena, NULL, err);
     if (!rc && file->choose_task)
         rc = file->choose_task(file->choose_task_arg, &reading.key, err);
     if (!rc) {

@@ -18,7 +18,7 @@ struct feed_file {
     struct feed_key key;
     bool dry_run;
     struct bytes content;
-    struct bytes categories;              /* see category_map.h; may be empty */
+    struct bytes categories; /* see category_map.h: kept for the feed; empty: those that are kept */
     const struct feed_patience *patience; /* of the deletions at its end */
     bool (*is_left)(const void *arg);     /* the sender is gone: asked at each row */
     const void *is_left_arg;

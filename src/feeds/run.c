@@ -72,6 +72,7 @@ static int apply(struct run *run, struct err *err)
         return rc;
     run->result.task = answer->task;
     run->result.reason = answer->broken;
+    run->result.categories_time = answer->categories_time;
     if (answer->task->state == TORG__V1__FEED_TASK__STATE__HELD)
         run->result.outcome = OUTCOME(HELD);
     else if (answer->task->state == TORG__V1__FEED_TASK__STATE__ENDING)

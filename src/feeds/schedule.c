@@ -53,6 +53,8 @@ static int take_record(const struct store_value *columns, struct arena *arena,
                                        .open_task_id = columns[6].integer,
                                        .open_hash = columns[7].integer,
                                        .language = (enum language)columns[8].integer};
+    if (!rc)
+        record->message->next_time = moment_or_none(record->due_us, arena);
     return rc;
 }
 
@@ -76,7 +78,7 @@ int schedule_record_put(struct store_tx *tx, const struct feed_key *key,
     struct buf body = BUF_INIT(BODY_SIZE_MAX);
     int rc;
 
-    message->next_time = moment_or_none(record->due_us, arena);
+    message->next_time = moment_or_none(record->due_us, arena); /* for the caller */
     rc = record_pack(&message->base, "the schedule", &body, err);
     if (!rc)
         rc = store_exec(

@@ -40,8 +40,9 @@ struct feed_due {
 struct feed_run_result {
     int64_t begin_us; /* wall */
     Torg__V1__FeedRun__Outcome outcome;
-    const char *reason;             /* "": none */
-    const Torg__V1__FeedTask *task; /* NULL: none */
+    const char *reason;                           /* "": none */
+    const Torg__V1__FeedTask *task;               /* NULL: none */
+    Google__Protobuf__Timestamp *categories_time; /* of those that were kept; NULL: none were */
     int64_t size;
     const char *etag; /* what its server told of the file; NULL: as before */
     const char *modified;

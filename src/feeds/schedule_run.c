@@ -127,6 +127,7 @@ static void add_run(struct running *running, int64_t now_us)
     made->outcome = result->outcome;
     made->reason = arena_printf(arena, "%.*s", FEED_RUN_REASON_SIZE_MAX, result->reason);
     made->size = result->size;
+    made->categories_time = result->categories_time;
     if (result->task) {
         made->task_id = result->task->task_id;
         made->hold = result->task->hold;

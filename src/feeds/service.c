@@ -22,6 +22,7 @@
 #include "feeds/file.h"
 #include "feeds/intake.h"
 #include "feeds/rows.h"
+#include "feeds/service_categories.h"
 #include "feeds/service_schedule.h"
 #include "feeds/undo.h"
 #include "offers/bounds.h"
@@ -490,6 +491,18 @@ static const struct rpc_method methods[] = {
      .flags = RPC_OF_SELLER},
     {.name = "RemoveSchedule",
      .unary = feed_call_remove_schedule,
+     .scope = "offers.write",
+     .flags = RPC_OF_SELLER},
+    {.name = "SetCategories",
+     .unary = feed_call_set_categories,
+     .scope = "offers.write",
+     .flags = RPC_OF_SELLER},
+    {.name = "GetCategories",
+     .unary = feed_call_get_categories,
+     .scope = "offers.read",
+     .flags = RPC_OF_SELLER},
+    {.name = "RemoveCategories",
+     .unary = feed_call_remove_categories,
      .scope = "offers.write",
      .flags = RPC_OF_SELLER},
 };

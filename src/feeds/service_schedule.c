@@ -45,7 +45,7 @@ int feed_call_set_schedule(struct call *call, const ProtobufCMessage *request,
 int feed_call_get_schedule(struct call *call, const ProtobufCMessage *request,
                            ProtobufCMessage *response, struct err *err)
 {
-    const Torg__V1__FeedScheduleRequest *wanted = (const Torg__V1__FeedScheduleRequest *)request;
+    const Torg__V1__FeedRequest *wanted = (const Torg__V1__FeedRequest *)request;
     Torg__V1__FeedSchedule *schedule = NULL;
     struct feed_key key;
     int rc = key_of(call, false, wanted->seller, wanted->feed, &key, err);
@@ -78,7 +78,7 @@ typedef int change_fn(const struct offers *offers, const struct feed_key *key, s
 static int change(struct call *call, change_fn *fn, const ProtobufCMessage *request,
                   ProtobufCMessage *response, struct err *err)
 {
-    const Torg__V1__FeedScheduleRequest *wanted = (const Torg__V1__FeedScheduleRequest *)request;
+    const Torg__V1__FeedRequest *wanted = (const Torg__V1__FeedRequest *)request;
     Torg__V1__FeedSchedule *schedule = NULL;
     struct feed_key key;
     int rc = key_of(call, true, wanted->seller, wanted->feed, &key, err);

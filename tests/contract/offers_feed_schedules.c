@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "feeds/bounds.h"
 #include "feeds/file.h"
+#include "feeds/kept_map.h"
 #include "feeds/run.h"
 
 #define ADDRESS "https://shop.example/goods.csv"
@@ -509,7 +510,80 @@ static void a_seller_has_so_many_and_sees_his_own(void **state)
     scene->feed = "main";
 }
 
+static void categories_are_kept_for_runs_and_make_the_feed_due(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct feed_key key = feed_of(scene);
+    struct bytes map = bytes_of("Novels,books\n");
+    Torg__V1__FeedCategories *kept;
+    struct feed_due due;
+    struct err err = {0};
+
+    site.content = "id;category;title;price\na;Novels;Title 1;1\n";
+    set(scene, ADDRESS);
+    assert_string_equal(run(scene), "APPLIED 1");
+    assert_int_equal(get(scene)->runs[0]->counts->refused, 1);
+    assert_null(get(scene)->runs[0]->categories_time);
+    OK(kept_map_set(&scene->place.offers, &key, map, scene->arena, &kept, &err));
+    assert_string_equal(run(scene), "APPLIED 2"); /* the same file */
+    assert_string_equal(shown(scene), "a=1");
+    assert_non_null(get(scene)->runs[0]->categories_time);
+    OK(kept_map_set(&scene->place.offers, &key, map, scene->arena, &kept, &err));
+    assert_false(find_due(scene, &due)); /* nothing new was said */
+    OK(kept_map_remove(&scene->place.offers, &key, scene->arena, &kept, &err));
+    assert_int_equal(kept->content.len, map.size);
+    assert_string_equal(run(scene), "APPLIED 3");
+    assert_int_equal(get(scene)->runs[0]->counts->refused, 1);
+    assert_int_equal(kept_map_remove(&scene->place.offers, &key, scene->arena, &kept, &err),
+                     ERR_NOT_FOUND);
+}
+
+static void set_categories(struct feed_scene *scene)
+{
+    struct feed_key key = feed_of(scene);
+    struct err err = {0};
+
+    pass(scene, 1);
+    OK(kept_map_set(&scene->place.offers, &key, bytes_of("Novels,books\n"), scene->arena, NULL,
+                    &err));
+}
+
+static void categories_that_are_set_while_it_runs_count_for_the_next(void **state)
+{
+    struct feed_scene *scene = start(state);
+
+    site.content = "id;category;title;price\na;Novels;Title 1;1\n";
+    set(scene, ADDRESS);
+    assert_string_equal(run(scene), "APPLIED 1");
+    site.content = "id;category;title;price\na;Novels;Title 2;1\n";
+    pass(scene, HOUR_S);
+    site.meanwhile = set_categories;
+    run(scene);
+    site.meanwhile = NULL;
+    assert_string_equal(run(scene), "APPLIED 3");
+    assert_string_equal(shown(scene), "a=2");
+}
+
+static void categories_that_cannot_be_read_are_refused(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct feed_key key = feed_of(scene);
+    char *large = arena_zero(scene->arena, FEED_MAP_KEPT_SIZE_MAX + 1);
+    struct err err = {0};
+
+    OK(kept_map_check(&scene->place.offers, bytes_of("Novels,books\n"), &err));
+    assert_int_equal(kept_map_check(&scene->place.offers, bytes_of("Novels,nowhere\n"), &err),
+                     ERR_INVALID);
+    assert_int_equal(kept_map_set(&scene->place.offers, &key,
+                                  bytes_make(large, FEED_MAP_KEPT_SIZE_MAX + 1), scene->arena, NULL,
+                                  &err),
+                     ERR_LIMIT);
+}
+
 static const struct test_case cases[] = {
+    CASE(categories_are_kept_for_runs_and_make_the_feed_due),
+    CASE(categories_that_are_set_while_it_runs_count_for_the_next),
+    CASE(categories_that_cannot_be_read_are_refused),
     CASE(a_file_is_taken_when_it_is_due_and_has_changed),
     CASE(an_unchanged_file_is_taken_once_a_day_and_when_asked),
     CASE(failures_are_tried_less_and_less_often_and_then_no_more),

@@ -21,7 +21,8 @@ OF_SELLER = {
     "CabinetService": "ListOffers GetCounts GetTotals",
     "ContactService": "ListMessages",
     "FeedService": "Import SendEvents ImportFile GetTask ListTasks GetReport ConfirmTask CancelTask UndoTask "
-                   "SetSchedule GetSchedule ListSchedules PauseSchedule ResumeSchedule RunSchedule RemoveSchedule",
+                   "SetSchedule GetSchedule ListSchedules PauseSchedule ResumeSchedule RunSchedule RemoveSchedule "
+                   "SetCategories GetCategories RemoveCategories",
 }
 OF_CLIENT = {
     "DocumentService": "PutDocuments PutFields GetDocument",

@@ -121,7 +121,7 @@ static int add(const struct asking *asking, Torg__V1__FeedSchedule **schedule, s
 static int ask(const struct asking *asking, const char *method, Torg__V1__FeedSchedule **schedule,
                struct err *err)
 {
-    Torg__V1__FeedScheduleRequest request = TORG__V1__FEED_SCHEDULE_REQUEST__INIT;
+    Torg__V1__FeedRequest request = TORG__V1__FEED_REQUEST__INIT;
 
     request.seller = asking->seller;
     request.feed = asking->feed;

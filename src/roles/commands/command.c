@@ -353,6 +353,7 @@ const struct command command_table[] = {
      .options = epoch_switch_options,
      .flags = ASKING,
      .run = cmd_epoch_switch},
+    FEED_CATEGORIES_COMMANDS,
     {.name = "feed check",
      .summary = "check a feed file, and report what would become of its rows",
      .arguments = "FILE|URL|-",

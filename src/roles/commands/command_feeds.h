@@ -68,6 +68,21 @@ static const struct command_option feed_schedule_options[] = {
     {"again", NULL, "Of run: take the file also if it has not changed."},
     {NULL, NULL, NULL}};
 
+#define FEED_CATEGORIES_COMMANDS                                                                   \
+    {                                                                                              \
+        .name = "feed categories",                                                                 \
+        .summary = "tell which of our categories those of a feed are, once for all imports",       \
+        .arguments = "show|set FILE|remove",                                                       \
+        .details =                                                                                 \
+            "What is set is used by imports without --categories and by feeds that are fetched. "  \
+            "An import with --categories sets it, too. show: the file as it was given. "           \
+            "docs/feeds.md explains it; torg feed check --template writes a first one.",           \
+        .example = "torg feed categories set --seller s-17 map.csv\n"                              \
+                   "torg feed categories show --seller s-17 --feed spare",                         \
+        .options = feed_options, .flags = COMMAND_JSON | COMMAND_SETTINGS | COMMAND_CONFIG,        \
+        .argument_min = 1, .argument_max = 2, .run = cmd_feed_categories                           \
+    }
+
 #define FEED_SCHEDULE_COMMANDS                                                                     \
     {                                                                                              \
         .name = "feed schedule",                                                                   \
