@@ -72,7 +72,7 @@ static int tell(struct store_tx *tx, const struct keeping *keeping, const char *
         .detail = ""};
     int rc = store_exec(tx,
                         "UPDATE feed_schedule SET etag = '', modified = '', content_hash = 0, "
-                        "due_us = CASE WHEN due_us > 0 THEN $3 ELSE 0 END "
+                        "due_us = CASE WHEN due_us > 0 THEN CAST($3 AS BIGINT) ELSE 0 END "
                         "WHERE seller_id = $1 AND feed_id = $2",
                         STORE_WITH(STORE_V_STRING(key->seller), STORE_V_STRING(key->feed),
                                    STORE_V_INT(entry.at_us)),
