@@ -38,6 +38,7 @@ enum {
     FEED_BATCH_COUNT = 64,        /* rows of one transaction: others wait 5 ms for it */
     FEED_BATCH_SIZE = 1 << 20,    /* and their bytes */
     FEED_EVENT_COUNT_MAX = 1000,  /* of one SendEvents */
+    FEED_HELD_ITEM_COUNT = 20,    /* told of what a held task would delete */
     FEED_DELETE_COUNT = 1000,     /* offers a task's end finds at a time */
     FEED_PROBLEM_COUNT_MAX = 30,  /* told of one row, of each kind: 90 KB at the most */
     FEED_PROBLEM_SIZE_MAX = 500,  /* bytes of one */

@@ -285,6 +285,8 @@ static int get_task(struct call *call, const ProtobufCMessage *request, Protobuf
     if (!rc)
         rc = feed_task_get(call_context(call), &key, call_arena(call), &task, err);
     if (!rc)
+        rc = feed_end_tell_items(call_context(call), &key, call_arena(call), &task, err);
+    if (!rc)
         *(Torg__V1__FeedTask *)response = *task.message;
     return rc;
 }

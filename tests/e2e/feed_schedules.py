@@ -157,6 +157,9 @@ def a_file_that_lacks_much_is_held():
         held = shop.run()
         tap.equal((held["outcome"], held["hold"], held["taskId"]), ("HELD", "MASS_DELETION", "2"))
         tap.contains(shop.torg("status").stdout, "feed main of alice: task 2 is held")
+        shown = shop.torg("feed", "show", "--seller", "alice").stdout
+        tap.contains(shown, "It would delete\n  p10                  Book number 10\n")
+        tap.contains(shown, "  and 7 more\n")
         tap.equal(shop.torg("feed", "confirm", "--seller", "alice", "2").returncode, 0)
         tap.equal(shop.offers()["ALL"], 3)
 

@@ -80,7 +80,7 @@ texts({
     feedUndoAsk: "Отменить загрузку {task}?",
     feedUndoText: "Созданное будет удалено, изменённое и удалённое вернётся. То, что вы меняли "
       + "после загрузки, останется как есть.",
-    feedConfirmAsk: "Удалить {count} объявлений?",
+    feedConfirmAsk: "Удалить {count} объявлений?", feedDoomed: "Среди них: {names}.",
     feedConfirmText: "Их не было в файле. Некоторое время загрузку ещё можно отменить.",
     tsRUNNING: "читается", tsHELD: "ждёт решения", tsENDING: "удаляет", tsDONE: "готово",
     tsCANCELLED: "оставлено", tsUNDOING: "отменяется", tsUNDONE: "отменено", dryRun: "проверка",
@@ -180,7 +180,7 @@ texts({
     feedUndoAsk: "Undo upload {task}?",
     feedUndoText: "What it created will be deleted; what it changed or deleted will come back. "
       + "What you have changed since stays as it is.",
-    feedConfirmAsk: "Delete {count} offers?",
+    feedConfirmAsk: "Delete {count} offers?", feedDoomed: "Among them: {names}.",
     feedConfirmText: "They were not in the file. The upload can still be undone for some time.",
     tsRUNNING: "being read", tsHELD: "waiting for you", tsENDING: "deleting", tsDONE: "done",
     tsCANCELLED: "kept", tsUNDOING: "being undone", tsUNDONE: "undone", dryRun: "check",
