@@ -3,6 +3,7 @@
 CREATE TABLE feed_categories (
     seller_id TEXT NOT NULL,
     feed_id TEXT NOT NULL,
-    body BYTEA NOT NULL, -- the message FeedCategories, packed
+    updated_us BIGINT NOT NULL,
+    content BYTEA NOT NULL, -- the file as it was given, packed
     PRIMARY KEY (seller_id, feed_id)
 );

@@ -2,14 +2,16 @@
 /* kept_map.c - see kept_map.h. */
 #include "feeds/kept_map.h"
 
+#include <assert.h>
+
 #include "access/audit.h"
+#include "base/pack.h"
 #include "codec/message.h"
 #include "codec/moment.h"
 #include "feeds/bounds.h"
 #include "feeds/mapping.h"
-#include "offers/offer_record.h"
 
-enum { BODY_SIZE_MAX = FEED_MAP_KEPT_SIZE_MAX + (64 << 10) };
+enum { PACK_SIZE_MIN = 1 << 10, PACKED_SIZE_MAX = FEED_MAP_KEPT_SIZE_MAX + (64 << 10) };
 
 struct keeping {
     const struct offers *offers;
@@ -34,18 +36,34 @@ int kept_map_check(const struct offers *offers, struct bytes content, struct err
     return rc;
 }
 
+static Torg__V1__FeedCategories *make(const struct keeping *keeping, struct bytes content,
+                                      int64_t updated_us)
+{
+    Torg__V1__FeedCategories *made = MESSAGE_NEW(feed_categories, keeping->arena);
+
+    made->seller = arena_strdup(keeping->arena, keeping->key->seller);
+    made->feed = arena_strdup(keeping->arena, keeping->key->feed);
+    made->content.data = (uint8_t *)content.data; /* nothing writes to it */
+    made->content.len = content.size;
+    made->update_time = moment_message(updated_us, keeping->arena);
+    return made;
+}
+
 static int find_in(struct store_tx *tx, void *arg, struct err *err)
 {
     struct keeping *keeping = arg;
-    ProtobufCMessage *message = NULL;
+    struct bytes content;
     struct store_rows rows = store_select(
-        tx, "SELECT body FROM feed_categories WHERE seller_id = $1 AND feed_id = $2",
+        tx, "SELECT updated_us, content FROM feed_categories WHERE seller_id = $1 AND feed_id = $2",
         STORE_WITH(STORE_V_STRING(keeping->key->seller), STORE_V_STRING(keeping->key->feed)));
 
-    if (store_next(&rows))
-        rows.rc = record_open(rows.columns[0].bytes, &torg__v1__feed_categories__descriptor,
-                              keeping->arena, &message, err);
-    keeping->kept = (Torg__V1__FeedCategories *)message;
+    keeping->kept = NULL;
+    if (store_next(&rows)) {
+        rows.rc = pack_open(arena_copy(keeping->arena, rows.columns[1].bytes),
+                            FEED_MAP_KEPT_SIZE_MAX, keeping->arena, &content, err);
+        if (!rows.rc)
+            keeping->kept = make(keeping, content, rows.columns[0].integer);
+    }
     return store_rows_end(&rows, err);
 }
 
@@ -84,26 +102,21 @@ static int tell(struct store_tx *tx, const struct keeping *keeping, const char *
 static int put(struct store_tx *tx, struct keeping *keeping, struct err *err)
 {
     const struct feed_key *key = keeping->key;
-    Torg__V1__FeedCategories *made = MESSAGE_NEW(feed_categories, keeping->arena);
-    struct buf body = BUF_INIT(BODY_SIZE_MAX);
+    int64_t now_us = clock_wall_us(keeping->offers->clock);
+    struct buf packed = BUF_INIT(PACKED_SIZE_MAX);
     int rc;
 
-    made->seller = arena_strdup(keeping->arena, key->seller);
-    made->feed = arena_strdup(keeping->arena, key->feed);
-    made->content.data = (uint8_t *)keeping->content.data; /* nothing writes to it */
-    made->content.len = keeping->content.size;
-    made->update_time = moment_message(clock_wall_us(keeping->offers->clock), keeping->arena);
-    keeping->kept = made;
-    rc = record_pack(&made->base, "the categories", &body, err);
-    if (!rc)
-        rc = store_exec(tx,
-                        "INSERT INTO feed_categories (seller_id, feed_id, body) "
-                        "VALUES ($1, $2, $3) ON CONFLICT (seller_id, feed_id) DO UPDATE "
-                        "SET body = excluded.body",
-                        STORE_WITH(STORE_V_STRING(key->seller), STORE_V_STRING(key->feed),
-                                   STORE_V_BLOB(buf_bytes(&body))),
-                        NULL, err);
-    buf_release(&body);
+    keeping->kept = make(keeping, keeping->content, now_us);
+    pack_put(&packed, keeping->content, PACK_SIZE_MIN);
+    assert(!buf_failed(&packed));
+    rc = store_exec(tx,
+                    "INSERT INTO feed_categories (seller_id, feed_id, updated_us, content) "
+                    "VALUES ($1, $2, $3, $4) ON CONFLICT (seller_id, feed_id) DO UPDATE "
+                    "SET updated_us = excluded.updated_us, content = excluded.content",
+                    STORE_WITH(STORE_V_STRING(key->seller), STORE_V_STRING(key->feed),
+                               STORE_V_INT(now_us), STORE_V_BLOB(buf_bytes(&packed))),
+                    NULL, err);
+    buf_release(&packed);
     return rc;
 }
 
