@@ -341,6 +341,17 @@ const struct setting setting_table[SETTING_COUNT] = {
                               .help = "How long the report of what happened to each row of a "
                                       "feed is kept. A task that is held longer than this is "
                                       "dropped."},
+    [SETTING_FEEDS_FETCH] = {.name = "feeds.fetch",
+                             .default_text = "true",
+                             .kind = SETTING_BOOL,
+                             .help = "Whether the role offers-worker fetches the feeds that have "
+                                     "an address. false: of several, others do."},
+    [SETTING_FEEDS_PRIVATE_ADDRESSES] =
+        {.name = "feeds.private_addresses",
+         .default_text = "false",
+         .kind = SETTING_BOOL,
+         .help = "Fetch feeds from this machine and its network, too, if a seller names such an "
+                 "address. Only where every seller is trusted."},
     [SETTING_REGISTRY_SHARDS] = {.name = "registry.shards",
                                  .default_text = "1",
                                  .kind = SETTING_NUMBER,

@@ -38,6 +38,7 @@ enum {
     FEED_BATCH_COUNT = 64,        /* rows of one transaction: others wait 5 ms for it */
     FEED_BATCH_SIZE = 1 << 20,    /* and their bytes */
     FEED_EVENT_COUNT_MAX = 1000,  /* of one SendEvents */
+    FEED_HELD_ITEM_COUNT = 20,    /* told of what a held task would delete */
     FEED_DELETE_COUNT = 1000,     /* offers a task's end finds at a time */
     FEED_PROBLEM_COUNT_MAX = 30,  /* told of one row, of each kind: 90 KB at the most */
     FEED_PROBLEM_SIZE_MAX = 500,  /* bytes of one */
@@ -49,6 +50,28 @@ enum {
     FEED_POLL_COUNT = 512,        /* events of one poll: applied within the session's time */
     FEED_KEEP_COUNT = 20,         /* tasks found by one look */
     FEED_TASK_AHEAD_S = 86400,    /* a task id is no more than the time in ns, so much ahead */
+
+    FEED_MAP_KEPT_SIZE_MAX = 2 << 20, /* of one that is remembered: 30000 categories */
+
+    /* ---- feeds by address ---- */
+    FEED_SCHEDULE_COUNT_MAX = 50,    /* of one seller; a listing has all of them */
+    FEED_PERIOD_S_MIN = 300,         /* shops make their file anew for who asks */
+    FEED_PERIOD_S_MAX = 30 * 86400,  /* offers live as long in most categories */
+    FEED_RUN_COUNT_MAX = 20,         /* runs told of a feed */
+    FEED_RUN_REASON_SIZE_MAX = 500,  /* bytes of one's reason */
+    FEED_FETCH_SHARD_COUNT = 16,     /* processes that may share the fetching */
+    FEED_FETCH_THREAD_COUNT = 4,     /* they wait for other people's servers */
+    FEED_FETCH_LOOK_MS = 1000,       /* how often one looks for what is due */
+    FEED_FETCH_IDLE_MS = 60000,      /* those who fetch look by themselves, should a call be lost */
+    FEED_FETCH_REST_MS = 10000,      /* after a failure of our own */
+    FEED_FETCH_MS_MAX = 600 * 1000,  /* for one file: half a gigabyte at a megabyte a second */
+    FEED_FETCH_STALL_MS = 60 * 1000, /* without a byte: shops make the file meanwhile */
+    FEED_FETCH_SIZE_MAX = 512 << 20, /* as sent: it lies on our disk while it is read */
+    FEED_FETCH_PIECE_SIZE = 64 << 10,  /* written at a time */
+    FEED_FETCH_FAILURE_COUNT_MAX = 20, /* in a row, in about three days; then it is stopped */
+    FEED_FETCH_RETRY_S = 60,           /* after the first failure; doubled by each ... */
+    FEED_FETCH_RETRY_S_MAX = 6 * 3600, /* ... up to this */
+    FEED_FETCH_AGAIN_S = 86400,        /* an unchanged file is taken again: its offers expire */
 
     /* ---- ImportFile ---- */
     FEED_CALL_FILE_SIZE_MAX = 256 << 20, /* unpacked: it holds a thread that works for calls */

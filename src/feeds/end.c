@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/object.h"
+#include "codec/message.h"
 #include "codec/moment.h"
 #include "feeds/batch.h"
 #include "feeds/rules.h"
@@ -62,6 +63,42 @@ static int measure(struct store_tx *tx, void *arg, struct err *err)
     if (measuring->task->message->dry_run) /* by rows that ask for it: told already */
         measuring->older += measuring->task->message->counts->deleted;
     return rc;
+}
+
+/* One whose body is damaged is told without its title. */
+static Torg__V1__FeedItem *take_item(const struct store_value *columns, struct arena *arena)
+{
+    Torg__V1__FeedItem *item = MESSAGE_NEW(feed_item, arena);
+    Torg__V1__Offer *offer;
+    struct err err;
+
+    item->external_id = arena_text(arena, columns[0].bytes);
+    item->offer_id = offer_id_text(arena, columns[1].integer);
+    if (columns[2].type == STORE_BLOB &&
+        !record_open_offer(columns[1].integer, columns[2].bytes, arena, &offer, &err))
+        item->title = offer->content->title;
+    return item;
+}
+
+int feed_end_tell_items(const struct offers *offers, const struct feed_key *key,
+                        struct arena *arena, struct feed_task *task, struct err *err)
+{
+    Torg__V1__FeedTask *message = task->message;
+    struct store_rows rows;
+
+    if (message->state != TORG__V1__FEED_TASK__STATE__HELD)
+        return 0;
+    message->first_to_delete =
+        arena_array(arena, FEED_HELD_ITEM_COUNT, sizeof(message->first_to_delete[0]));
+    rows = store_read_rows(
+        offers->store,
+        "SELECT f.external_id, f.offer_id, (SELECT o.body FROM offer o WHERE o.id = f.offer_id "
+        "AND o.kind = 'offer')" OLDER " ORDER BY f.task_id, f.external_id LIMIT $4",
+        STORE_WITH(STORE_V_STRING(key->seller), STORE_V_STRING(key->feed),
+                   STORE_V_INT(key->task_id), STORE_V_INT(FEED_HELD_ITEM_COUNT)));
+    while (store_next(&rows))
+        message->first_to_delete[message->n_first_to_delete++] = take_item(rows.columns, arena);
+    return store_rows_end(&rows, err);
 }
 
 /* --- the guard --- */

@@ -30,6 +30,9 @@ int feed_end(const struct offers *offers, const struct feed_key *key, const Torg
  * then. */
 int feed_end_cut(const struct offers *offers, const struct feed_key *key, struct arena *arena,
                  struct feed_task *task, struct err *err);
+/* Fills what a HELD task tells of the offers that it would delete: the first of them. */
+int feed_end_tell_items(const struct offers *offers, const struct feed_key *key,
+                        struct arena *arena, struct feed_task *task, struct err *err);
 /* Deletes while the task is ENDING and patience lasts; at least one chunk. */
 int feed_end_go_on(const struct offers *offers, const struct feed_key *key,
                    const struct feed_patience *patience, struct arena *arena,

@@ -9,15 +9,18 @@
 #include "feeds/apply.h"
 #include "feeds/bounds.h"
 #include "feeds/intake.h"
+#include "feeds/kept_map.h"
 #include "feeds/mapping.h"
 #include "feeds/reader.h"
 
 struct reading {
     const struct feed_file *file;
+    struct feed_key key;
     struct bytes rest; /* of the content */
     struct gunzip *gunzip;
     struct feed_source source;
     struct catalog *catalog;
+    Torg__V1__FeedCategories *kept; /* by which it is read; NULL: none */
     struct feed_mapping *mapping;
     struct feed_reader *reader;
     struct feed_intake intake;
@@ -52,21 +55,40 @@ static int read_plain(void *arg, void *to, size_t size, size_t *got, struct err 
     return rc;
 }
 
-static int open_file(struct reading *reading, const struct feed_row **first, struct err *err)
+/* By what the seller says his categories are: now, or as he has said before. */
+static int open_mapping(struct reading *reading, struct err *err)
 {
-    const struct feed_options options = {.yml_doctype = true,
-                                         .size_max = FEED_CALL_FILE_SIZE_MAX,
-                                         .row_count_max = FEED_CALL_ROW_COUNT_MAX};
     const struct feed_file *file = reading->file;
-    const struct feed_mapping_options mapping = {.categories = file->categories};
-    int rc;
+    struct feed_mapping_options options = {.categories = file->categories};
+    int rc = 0;
 
     reading->catalog = file->offers->catalog(file->offers->catalog_arg);
     if (!reading->catalog)
         return err_set(err, ERR_UNAVAILABLE, "there is no catalogue yet");
-    rc = feed_mapping_new(reading->catalog, &mapping, &reading->mapping, err);
+    if (!file->categories.size)
+        rc = kept_map_find(file->offers, &file->key, reading->arena, &reading->kept, err);
+    if (!rc && reading->kept)
+        options.categories = bytes_make(reading->kept->content.data, reading->kept->content.len);
     if (rc)
-        return err_wrap(err, "categories");
+        return rc;
+    rc = feed_mapping_new(reading->catalog, &options, &reading->mapping, err);
+    if (rc && reading->kept)
+        return err_wrap(err, "the categories that were set for the feed do not fit the catalogue");
+    return rc ? err_wrap(err, "categories") : 0;
+}
+
+static int open_file(struct reading *reading, const struct feed_row **first, struct err *err)
+{
+    const struct feed_file *file = reading->file;
+    const struct feed_options options = {
+        .yml_doctype = true,
+        .size_max = file->size_max ? file->size_max : FEED_CALL_FILE_SIZE_MAX,
+        .row_count_max = file->row_count_max ? file->row_count_max : FEED_CALL_ROW_COUNT_MAX};
+    int rc;
+
+    rc = open_mapping(reading, err);
+    if (rc)
+        return rc;
     reading->rest = file->content;
     reading->gunzip = gunzip_new(read_packed, reading);
     feed_source_function(&reading->source, read_plain, reading, 0);
@@ -153,6 +175,7 @@ static void tell(struct reading *reading, Torg__V1__ImportFeedFileResponse *resp
     if (reading->broken.code)
         response->broken = arena_strdup(arena, reading->broken.text);
     response->noted_count = reading->noted_count;
+    response->categories_time = reading->kept ? reading->kept->update_time : NULL;
     response->unknown = arena_array(arena, count + 1, sizeof(response->unknown[0]));
     for (size_t i = 0; i < count; i++) {
         Torg__V1__FeedUnknownName *name = MESSAGE_NEW(feed_unknown_name, arena);
@@ -170,19 +193,24 @@ static void cut_short(struct reading *reading)
     struct err late;
 
     if (reading->intake.is_open && !feed_intake_flush(&reading->intake, &late))
-        (void)feed_end_cut(reading->file->offers, &reading->file->key, reading->arena,
-                           &reading->task, &late);
+        (void)feed_end_cut(reading->file->offers, &reading->key, reading->arena, &reading->task,
+                           &late);
 }
 
 int feed_file_import(const struct feed_file *file, struct arena *arena,
                      Torg__V1__ImportFeedFileResponse *response, struct err *err)
 {
-    struct reading reading = {.file = file, .arena = arena, .row_arena = arena_new()};
+    struct reading reading = {
+        .file = file, .key = file->key, .arena = arena, .row_arena = arena_new()};
     const struct feed_row *first;
     int rc = open_file(&reading, &first, err);
 
+    if (!rc && file->categories.size && !file->dry_run)
+        rc = kept_map_set(file->offers, &file->key, file->categories, arena, NULL, err);
+    if (!rc && file->choose_task)
+        rc = file->choose_task(file->choose_task_arg, &reading.key, err);
     if (!rc) {
-        feed_intake_init(&reading.intake, file->offers, file->language, &file->key);
+        feed_intake_init(&reading.intake, file->offers, file->language, &reading.key);
         rc = send_open(&reading, err);
         rc = rc ? rc : send_rows(&reading, first, err);
         rc = rc ? rc : send_end(&reading, err);

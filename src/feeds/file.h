@@ -15,13 +15,18 @@
 struct feed_file {
     const struct offers *offers;
     enum language language; /* of reasons */
-    struct feed_key key;    /* its task_id was chosen */
+    struct feed_key key;
     bool dry_run;
     struct bytes content;
-    struct bytes categories;              /* see category_map.h; may be empty */
+    struct bytes categories; /* see category_map.h: kept for the feed; empty: those that are kept */
     const struct feed_patience *patience; /* of the deletions at its end */
     bool (*is_left)(const void *arg);     /* the sender is gone: asked at each row */
     const void *is_left_arg;
+    /* Chooses the task once the first row is known; NULL: the key has it. */
+    int (*choose_task)(void *arg, struct feed_key *key, struct err *err);
+    void *choose_task_arg;
+    uint64_t size_max; /* unpacked; 0: FEED_CALL_FILE_SIZE_MAX */
+    uint64_t row_count_max;
 };
 
 /* ERR_INVALID, ERR_LIMIT: it is no feed. The answer is in the arena. */

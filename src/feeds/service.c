@@ -22,6 +22,8 @@
 #include "feeds/file.h"
 #include "feeds/intake.h"
 #include "feeds/rows.h"
+#include "feeds/service_categories.h"
+#include "feeds/service_schedule.h"
 #include "feeds/undo.h"
 #include "offers/bounds.h"
 #include "offers/service.h"
@@ -59,8 +61,8 @@ static int find_seller(struct call *call, const char *named, bool acts, const ch
         IDENTITY_NAME_SIZE - 1);
 }
 
-static int find_key(struct call *call, bool acts, const char *seller, const char *feed,
-                    int64_t task_id, struct feed_key *key, struct err *err)
+int feed_call_key(struct call *call, bool acts, const char *seller, const char *feed,
+                  int64_t task_id, struct feed_key *key, struct err *err)
 {
     struct violations violations = violations_in(call_arena(call));
     int rc = find_seller(call, seller, acts, &key->seller, err);
@@ -80,7 +82,7 @@ static int task_key(struct call *call, bool acts, const ProtobufCMessage *reques
 {
     const Torg__V1__FeedTaskRequest *wanted = (const Torg__V1__FeedTaskRequest *)request;
 
-    int rc = find_key(call, acts, wanted->seller, wanted->feed, wanted->task_id, key, err);
+    int rc = feed_call_key(call, acts, wanted->seller, wanted->feed, wanted->task_id, key, err);
 
     key->actor = call_actor(call);
     return rc;
@@ -122,8 +124,8 @@ static int begin(struct call *call, const Torg__V1__FeedEvent *first, struct fee
 {
     struct arena *arena = call_arena(call);
     struct feed_key key;
-    int rc = find_key(call, true, arena_strdup(arena, first->seller),
-                      arena_strdup(arena, first->feed), first->task_id, &key, err);
+    int rc = feed_call_key(call, true, arena_strdup(arena, first->seller),
+                           arena_strdup(arena, first->feed), first->task_id, &key, err);
 
     if (!rc)
         feed_intake_init(intake, call_context(call),
@@ -253,8 +255,8 @@ static int import_file(struct call *call, const ProtobufCMessage *request,
 
     if (!sent->content.len)
         return call_invalid(call, err, "content", "expected a file");
-    rc = find_key(call, true, sent->seller, sent->feed, sent->task_id ? sent->task_id : 1,
-                  &file.key, err);
+    rc = feed_call_key(call, true, sent->seller, sent->feed, sent->task_id ? sent->task_id : 1,
+                       &file.key, err);
     if (!rc && !sent->task_id)
         rc = next_task(call, &file.key, err);
     if (rc)
@@ -282,6 +284,8 @@ static int get_task(struct call *call, const ProtobufCMessage *request, Protobuf
 
     if (!rc)
         rc = feed_task_get(call_context(call), &key, call_arena(call), &task, err);
+    if (!rc)
+        rc = feed_end_tell_items(call_context(call), &key, call_arena(call), &task, err);
     if (!rc)
         *(Torg__V1__FeedTask *)response = *task.message;
     return rc;
@@ -324,7 +328,7 @@ static int list_tasks(struct call *call, const ProtobufCMessage *request,
     struct arena *arena = call_arena(call);
     struct feed_key key;
     int64_t before;
-    int rc = find_key(call, false, wanted->seller, wanted->feed, 1, &key, err);
+    int rc = feed_call_key(call, false, wanted->seller, wanted->feed, 1, &key, err);
 
     if (!rc && (wanted->page_size < 0 || wanted->page_size > OFFER_BATCH_COUNT_MAX))
         rc = call_invalid(call, err, "page_size", "expected 0 to %d", OFFER_BATCH_COUNT_MAX);
@@ -379,8 +383,8 @@ static int get_report(struct call *call, struct err *err)
         return rc < 0 ? rc : err_set(err, ERR_INVALID, "expected a request");
     wanted = (const Torg__V1__GetFeedReportRequest *)message;
     outcome = wanted->outcome;
-    rc = find_key(call, false, arena_strdup(call_arena(call), wanted->seller),
-                  arena_strdup(call_arena(call), wanted->feed), wanted->task_id, &key, err);
+    rc = feed_call_key(call, false, arena_strdup(call_arena(call), wanted->seller),
+                       arena_strdup(call_arena(call), wanted->feed), wanted->task_id, &key, err);
     if (!rc)
         rc = feed_task_get(call_context(call), &key, call_arena(call), &task, err);
     return rc ? rc : write_rows(call, &task, outcome, err);
@@ -463,6 +467,46 @@ static const struct rpc_method methods[] = {
     {.name = "ConfirmTask", .unary = confirm_task, .scope = "offers.write", .flags = RPC_OF_SELLER},
     {.name = "CancelTask", .unary = cancel_task, .scope = "offers.write", .flags = RPC_OF_SELLER},
     {.name = "UndoTask", .unary = undo_task, .scope = "offers.write", .flags = RPC_OF_SELLER},
+    {.name = "SetSchedule",
+     .unary = feed_call_set_schedule,
+     .scope = "offers.write",
+     .flags = RPC_OF_SELLER},
+    {.name = "GetSchedule",
+     .unary = feed_call_get_schedule,
+     .scope = "offers.read",
+     .flags = RPC_OF_SELLER},
+    {.name = "ListSchedules",
+     .unary = feed_call_list_schedules,
+     .scope = "offers.read",
+     .flags = RPC_OF_SELLER},
+    {.name = "PauseSchedule",
+     .unary = feed_call_pause_schedule,
+     .scope = "offers.write",
+     .flags = RPC_OF_SELLER},
+    {.name = "ResumeSchedule",
+     .unary = feed_call_resume_schedule,
+     .scope = "offers.write",
+     .flags = RPC_OF_SELLER},
+    {.name = "RunSchedule",
+     .unary = feed_call_run_schedule,
+     .scope = "offers.write",
+     .flags = RPC_OF_SELLER},
+    {.name = "RemoveSchedule",
+     .unary = feed_call_remove_schedule,
+     .scope = "offers.write",
+     .flags = RPC_OF_SELLER},
+    {.name = "SetCategories",
+     .unary = feed_call_set_categories,
+     .scope = "offers.write",
+     .flags = RPC_OF_SELLER},
+    {.name = "GetCategories",
+     .unary = feed_call_get_categories,
+     .scope = "offers.read",
+     .flags = RPC_OF_SELLER},
+    {.name = "RemoveCategories",
+     .unary = feed_call_remove_categories,
+     .scope = "offers.write",
+     .flags = RPC_OF_SELLER},
 };
 
 struct rpc_service feed_service(struct offers *offers)

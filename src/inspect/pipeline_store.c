@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "codec/message.h"
 #include "codec/moment.h"
+#include "feeds/schedule.h"
 #include "feeds/task.h"
 #include "inspect/pipeline_parts.h"
 #include "offers/backlog.h"
@@ -63,6 +64,11 @@ static void look_at_feeds(struct look *look)
     if (feed_task_list_busy(look->pipeline->options.store, PIPELINE_FEED_COUNT, look->arena,
                             told->feeds, &told->n_feeds, &err))
         told->n_feeds = 0;
+    told->failing_feeds =
+        arena_array(look->arena, PIPELINE_FEED_COUNT, sizeof(told->failing_feeds[0]));
+    if (feed_schedule_list_failing(look->pipeline->options.store, PIPELINE_FEED_COUNT, look->arena,
+                                   told->failing_feeds, &told->n_failing_feeds, &err))
+        told->n_failing_feeds = 0;
 }
 
 /* --- the queue --- */

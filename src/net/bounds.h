@@ -89,6 +89,11 @@ enum {
     HTTP_CLIENT_IDLE_COUNT_MAX = 32,   /* connections kept for the next request */
     DOWNLOAD_TIMEOUT_MS = 3600 * 1000, /* 4 GB at a megabyte a second */
     DOWNLOAD_STALL_MS = 60 * 1000,     /* shops make their feeds while one waits */
+    WEB_HOST_COUNT = 4096,             /* lines of sellers' servers, for their pace: 100 KB */
+    WEB_HOST_TURN_COUNT = 4,           /* who ask one server at a time: half of those of photos */
+    WEB_HOST_GAP_MS = 20,              /* between two of them: 50 a second, as a busy visitor */
+    WEB_HOST_WAIT_MS = 1000,           /* for a turn; then it is left to another time */
+    WEB_HOST_SILENT_MS = 60 * 1000,    /* who did not answer is asked by patient ones alone */
     RPC_STREAM_IDLE_MS = 300 * 1000,   /* nothing moved: a server may be deleting a large feed */
 };
 

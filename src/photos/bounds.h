@@ -16,11 +16,6 @@ enum {
     PHOTO_FETCH_MS_MAX = 30 * 1000, /* of one file: a server that takes longer holds up others */
     PHOTO_FETCH_STALL_MS_MAX = 10 * 1000, /* without a byte */
     PHOTO_FETCH_FIRST_MS_MAX = 3 * 1000,  /* of the first try: then it is left to the slow lane */
-    PHOTO_HOST_COUNT = 4096,              /* lines of servers, for their pace: 100 KB */
-    PHOTO_HOST_TURN_COUNT = 4,            /* who ask one server at a time: half of the threads */
-    PHOTO_HOST_GAP_MS = 20,               /* between two of them: 50 a second, as a busy visitor */
-    PHOTO_HOST_WAIT_MS = 1000,            /* for a turn; then it is left to the slow lane */
-    PHOTO_HOST_SILENT_MS = 60 * 1000,     /* a server that did not answer is left to that so long */
     PHOTO_FETCH_THREAD_COUNT = 8,         /* they wait for other people's servers */
     PHOTO_FETCH_POLL_COUNT = 16,          /* requests read at once: a slow one holds up so many */
 

@@ -381,6 +381,39 @@ static void an_id_that_none_could_follow_is_refused(void **state)
 
 /* --- the guard --- */
 
+/* Which offers a held task would delete; none is told without its title and id. */
+static const char *doomed(struct feed_scene *scene, int64_t task_id)
+{
+    struct feed_key key = key_of(scene, task_id);
+    struct feed_task task = {.message = get_task(scene, task_id)};
+    const char *text = "";
+    struct err err = {0};
+
+    OK(feed_end_tell_items(&scene->place.offers, &key, scene->arena, &task, &err));
+    for (size_t i = 0; i < task.message->n_first_to_delete; i++) {
+        const Torg__V1__FeedItem *item = task.message->first_to_delete[i];
+
+        assert_string_equal(item->title, "thing 1");
+        assert_string_equal(item->offer_id, item_offer(scene, item->external_id)->id);
+        text = arena_printf(scene->arena, "%s%s%s", text, *text ? " " : "", item->external_id);
+    }
+    return text;
+}
+
+static void so_many_doomed_offers_are_told(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct feed_key key = key_of(scene, 2);
+    struct feed_task task;
+    struct err err = {0};
+
+    run_task(scene, 1, many(scene, 1, 40));
+    task.message = run_task(scene, 2, "p1=1");
+    OK(feed_end_tell_items(&scene->place.offers, &key, scene->arena, &task, &err));
+    assert_int_equal(task.message->to_delete, 39);
+    assert_int_equal(task.message->n_first_to_delete, FEED_HELD_ITEM_COUNT);
+}
+
 static void mass_deletion_is_held_until_confirmed(void **state)
 {
     struct feed_scene *scene = start(state);
@@ -392,8 +425,11 @@ static void mass_deletion_is_held_until_confirmed(void **state)
     assert_int_equal(task->to_delete, HELD_COUNT);
     assert_int_equal(task->had, 30);
     assert_int_equal(get_task(scene, 2)->state, FEED_HELD);
+    assert_string_equal(doomed(scene, 2),
+                        "p1 p10 p11 p2 p3 p4 p5 p6 p7 p8 p9"); /* with their titles */
     assert_string_equal(told(scene, confirm(scene, 2)),
                         "DONE MASS_DELETION rows 19 unchanged 19 deleted 11");
+    assert_string_equal(doomed(scene, 2), "");
     /* Ten of nineteen are half of it, and few enough. */
     assert_string_equal(told(scene, run_task(scene, 3, many(scene, 22, 30))),
                         "DONE rows 9 unchanged 9 deleted 10");
@@ -883,6 +919,7 @@ static const struct test_case cases[] = {
     CASE(rows_sent_again_beside_the_first_call_are_no_fault),
     CASE(a_row_repeated_with_other_content_is_applied),
     CASE(mass_deletion_is_held_until_confirmed),
+    CASE(so_many_doomed_offers_are_told),
     CASE(an_id_that_none_could_follow_is_refused),
     CASE(rows_that_delete_are_guarded_too),
     CASE(a_row_takes_a_deletion_back),

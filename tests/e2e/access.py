@@ -20,7 +20,9 @@ OF_SELLER = {
     "DraftService": "OpenDraft GetDraft SaveDraft DiscardDraft PublishDraft",
     "CabinetService": "ListOffers GetCounts GetTotals",
     "ContactService": "ListMessages",
-    "FeedService": "Import SendEvents ImportFile GetTask ListTasks GetReport ConfirmTask CancelTask UndoTask",
+    "FeedService": "Import SendEvents ImportFile GetTask ListTasks GetReport ConfirmTask CancelTask UndoTask "
+                   "SetSchedule GetSchedule ListSchedules PauseSchedule ResumeSchedule RunSchedule RemoveSchedule "
+                   "SetCategories GetCategories RemoveCategories",
 }
 OF_CLIENT = {
     "DocumentService": "PutDocuments PutFields GetDocument",

@@ -240,6 +240,38 @@ def a_seller_uploads_a_feed_and_reads_its_report():
         healthy(page, stall)
 
 
+@tap.test
+def a_seller_has_a_feed_fetched():
+    def state():
+        return "document.querySelector('.task[data-schedule=main]')?.dataset.state"
+
+    with Browser() as browser, Stall() as stall:
+        page = browser.page(f"{stall.url}/cabinet#key={stall.seller}", width=1280, height=1000,
+                            language="ru")
+        page.wait("document.querySelector('.empty')", "an empty list")
+        page.click("[data-part=feeds]")
+        page.wait("document.querySelector('#schedule-form')", "the form of addresses")
+        fill(page, "#schedule-form [name=address]", "http://127.0.0.1:9/goods.csv")
+        page.click("#schedule-form button")
+        page.wait(state(), "the feed in its list")
+        tap.wait_until(lambda: stall.call("FeedService/GetSchedule", {}, stall.seller)[1].get("runs"),
+                       what="the first run")
+        page.click("[data-part=offers]")
+        page.wait("document.querySelector('.empty')", "the offers")
+        page.click("[data-part=feeds]")
+        page.wait(f"{state()} === 'FAILING'", "what came of it")
+        tap.contains(page.text(".task[data-schedule=main]"), "not one of the public internet")
+        tap.equal(page.nameless(), [])
+        page.click("[data-deed=schPause]")
+        page.wait(f"{state()} === 'PAUSED'", "the pause")
+        page.resize(390, 844, 2)
+        fits(page)
+        page.click("[data-deed=schRemove]")
+        page.click("#ask-yes")
+        page.wait(f"{state()} === undefined", "an empty list of addresses")
+        healthy(page, stall)
+
+
 def arguments(call):
     """Those of a call in C, split at its own commas."""
     parts, depth, is_text, at = [""], 0, False, 0

@@ -246,4 +246,19 @@ def an_operator_sees_it_move_replays_and_traces():
         healthy(page, works)
 
 
+@tap.test
+def an_operator_sees_feeds_that_cannot_be_fetched():
+    with Browser() as browser, Works() as works:
+        status, answer = works.call("FeedService/SetSchedule", {
+            "address": "http://127.0.0.1:9/goods.csv", "periodSeconds": 600}, works.seller)
+        tap.equal(status, 200, answer)
+        page = browser.page(f"{works.url}/console#key={works.operator}", width=1280, height=960,
+                            language="en")
+        page.wait("document.querySelector('[data-failing=main]')", "the feed")
+        tap.contains(page.text("[data-failing=main]"), "not one of the public internet")
+        page.resize(390, 844, 1.5)
+        fits(page)
+        healthy(page, works)
+
+
 tap.main()

@@ -361,6 +361,40 @@ def categories_are_mapped_by_a_file():
 
 
 @tap.test
+def categories_are_said_once():
+    def created(*words):
+        done = market.import_feed("goods.csv", *words)
+        return done.stdout, "created               1" in done.stdout
+
+    def categories(*words, code=0):
+        done = market.torg("feed", "categories", *words, "--seller", "s-1")
+        tap.equal(done.returncode, code, done.stderr)
+        return done.stdout + done.stderr
+
+    with Running() as market:
+        market.write("goods.csv", "id;Категория;Название;Цена\n1;Люстры;Люстра;10\n")
+        market.write("map.csv", "Люстры,lighting\n")
+        market.write("bad.csv", "Люстры,nowhere\n")
+        tap.contains(categories("show", code=4), "no categories are set")
+        tap.equal(created("--categories", "map.csv", "--dry-run")[1], True)
+        tap.contains(categories("show", code=4), "no categories are set")   # a dry run keeps nothing
+        tap.equal(created()[1], False)
+        tap.equal(created("--categories", "map.csv")[1], True)
+        tap.equal(categories("show"), "Люстры,lighting\n")
+        text, _ = created()
+        tap.contains(text, "read by the categories that were set on ")
+        tap.contains(text, "unchanged             1")
+        tap.contains(categories("set", "bad.csv", code=2), "names no category of the catalogue")
+        tap.contains(categories("remove"), "forgotten")
+        tap.contains(created()[0], "refused               1")
+        tap.contains(categories("set", "map.csv"), "its next imports use them")
+        tap.contains(created()[0], "unchanged             1")
+        tap.contains(categories("show", "map.csv", code=2), "takes no")
+        tap.contains(categories("mend", code=2), "expected one of show, set, remove")
+        tap.equal(market.stop(), 0)
+
+
+@tap.test
 def each_golden_file_is_checked_as_expected():
     with Market() as market:
         for path in sorted((TOP / "tests/e2e/golden/feeds").iterdir()):

@@ -17,6 +17,7 @@ static int load_config(struct world *world, const struct world_options *options,
         {"search.spelling", options->spelling ? "true" : "false"},
         {"registry.shards", arena_printf(world->arena, "%u", options->shards + !options->shards)},
         {"auditor.pause", "4s"},
+        {"feeds.fetch", "false"}, /* nobody's web server is simulated */
         {"searcher.checkpoint",
          arena_printf(world->arena, "%us", options->checkpoint ? options->checkpoint : 600)},
         {"registry.index_slack", "20"}, /* documents are poured again all the time */

@@ -4,9 +4,11 @@ import { ago, bytes, call, failure, h, number, t, toastFailure } from "../common
 import { ask } from "../common/ask.js";
 import { countBadges } from "./outcomes.js";
 import { showReport } from "./report.js";
+import { drawSchedules, loadSchedules } from "./schedules.js";
 
 const SIZE_MAX = 3 * 1000 * 1000; /* in base64 below a message's 4 MB */
 const LOOK_MS = 500;
+const DOOMED_MAX = 10; /* titles told before they are deleted */
 const TYPES = ".xml,.yml,.csv,.txt,.json,.jsonl,.ndjson,.gz";
 
 let place = null;
@@ -106,8 +108,17 @@ function take(chosen) {
 
 /* --- tasks --- */
 
+// The first of what a held task would delete, by their titles.
+async function doomed(task) {
+  const items = (await call("FeedService", "GetTask", { feed: task.feed, taskId: task.taskId }))
+    .firstToDelete || [];
+  const names = items.slice(0, DOOMED_MAX).map((item) => item.title || item.externalId).join(", ");
+  return names && t("feedDoomed", { names });
+}
+
 async function decide(button, method, task, question) {
-  if (question && !await ask(question)) return;
+  const which = method === "ConfirmTask" ? await doomed(task).catch(() => "") : "";
+  if (question && !await ask({ ...question, text: [which, question.text].join(" ").trim() })) return;
   button.disabled = true;
   try {
     await call("FeedService", method, { feed: task.feed, taskId: task.taskId });
@@ -216,13 +227,15 @@ function form() {
 
 function draw() {
   place.replaceChildren(form(), h("section", { id: "feed-report" }),
-    h("section", { class: "card" }, h("h2", {}, t("feedTasks")), h("div", { id: "feed-tasks" })));
+    h("section", { class: "card" }, h("h2", {}, t("feedTasks")), h("div", { id: "feed-tasks" })),
+    h("section", { class: "card stack", id: "feed-schedules" }));
+  drawSchedules(part("#feed-schedules"));
 }
 
 export function showFeeds(where, fail) {
   place = where;
   draw();
-  load().catch(fail);
+  Promise.all([load(), loadSchedules()]).catch(fail);
 }
 
 export function redrawFeeds() {

@@ -4,6 +4,7 @@ import { ago, byId, call, h, number, onLanguage, t, toastFailure } from "../comm
 import { ask } from "../common/ask.js";
 
 let feeds = null;
+let failing = [];
 let drawn = "";
 
 async function decide(button, task, method) {
@@ -43,23 +44,35 @@ function line(task) {
         onclick: (event) => decide(event.target, task, "CancelTask") }, t("feedCancel"))) : null));
 }
 
+// Fetched by address, and the last runs failed.
+function failingLine(feed) {
+  return h("tr", { dataset: { failing: feed.feed } },
+    h("td", {}, feed.seller), h("td", {}, feed.feed),
+    h("td", {}, h("span", { class: "badge warn" },
+      t(feed.state === "ACTIVE" ? "fsFailing" : "fsStopped")),
+    h("p", { class: "small" }, t("feedFailures", { count: number(feed.failureCount) }),
+      ` ${feed.reason}`)),
+    h("td", {}), h("td", {}));
+}
+
 function draw() {
   if (!feeds) return;
-  byId("feeds-body").replaceChildren(feeds.length
+  byId("feeds-body").replaceChildren(feeds.length || failing.length
     ? h("div", { class: "table-box" }, h("table", { class: "table", "aria-label": t("feeds") },
       h("thead", {}, h("tr", {}, ["feedSeller", "feedTask", "feedState"].map((name) =>
         h("th", { scope: "col" }, t(name))), h("th", { scope: "col", class: "number" },
           t("feedRows")),
       h("td", {}))),
-      h("tbody", {}, feeds.map(line))))
+      h("tbody", {}, feeds.map(line), failing.map(failingLine))))
     : h("p", { class: "dim empty-line" }, t("feedsNone")));
 }
 
 export function drawFeeds(pipeline) {
-  const now = JSON.stringify(pipeline.feeds || []);
+  const now = JSON.stringify([pipeline.feeds || [], pipeline.failingFeeds || []]);
   if (now === drawn || byId("feeds-body").contains(document.activeElement)) return;
   drawn = now;
   feeds = pipeline.feeds || [];
+  failing = pipeline.failingFeeds || [];
   draw();
 }
 

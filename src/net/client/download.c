@@ -33,6 +33,7 @@ enum { DOWNLOAD_MAGIC = OBJECT_MAGIC('d', 'w', 'n', 'l') };
 struct download {
     uint32_t magic;
     const struct clock *clock;
+    const atomic_bool *is_stopping;
     CURLM *multi;
     CURL *easy;
     char *url; /* owned: the one at hand */
@@ -226,6 +227,8 @@ static int move(struct download *download, struct err *err)
     look_for_end(download);
     if (download->ended || download->held.size != before)
         return 0;
+    if (download->is_stopping && atomic_load(download->is_stopping))
+        return fault(download, ERR_CANCELLED, "it is time to stop", err);
     now_us = clock_mono_us(download->clock);
     if (now_us > download->deadline_us)
         return fault(download, ERR_TIMEOUT, "it takes too long", err);
@@ -342,6 +345,7 @@ int download_open(const char *url, const struct download_options *options,
     options = options ? options : &defaults;
     made->clock = clock_or_system(options->clock);
     now_us = clock_mono_us(made->clock);
+    made->is_stopping = options->is_stopping;
     made->url = mem_strdup(url);
     made->stall_ms = options->stall_ms ? options->stall_ms : DOWNLOAD_STALL_MS;
     made->moved_us = now_us;

@@ -11,6 +11,7 @@
 #ifndef TORG_NET_CLIENT_DOWNLOAD_H
 #define TORG_NET_CLIENT_DOWNLOAD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,7 +33,8 @@ struct download_options {
     /* Told each address before it is asked; NULL: nobody is. */
     void (*visit)(void *arg, const char *url);
     void *arg;
-    const struct clock *clock; /* NULL: the system's; borrowed */
+    const atomic_bool *is_stopping; /* once true: ERR_CANCELLED, within a second; NULL: never */
+    const struct clock *clock;      /* NULL: the system's; borrowed */
 };
 
 /* Returns when the answer begins; ERR_NOT_FOUND, ERR_DENIED, ERR_UNAVAILABLE by its status. */

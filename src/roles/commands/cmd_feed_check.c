@@ -70,13 +70,14 @@ static int open_catalog(struct check *check, struct err *err)
 
 static int open_file(struct check *check, struct err *err)
 {
+    struct bytes categories = {0};
     int rc = feed_file_options(check->invocation, &check->options, err);
 
     if (!rc)
         rc = open_catalog(check, err);
     if (!rc)
-        rc = feed_file_mapping(check->invocation, check->catalog, &check->mapping, &check->bad_file,
-                               err);
+        rc = feed_file_mapping(check->invocation, check->catalog, &categories, &check->mapping,
+                               &check->bad_file, err);
     if (!rc)
         rc = feed_input_open(check->invocation->arguments[0], true, &check->input, err);
     if (rc)

@@ -14,9 +14,11 @@
 #include "base/object.h"
 #include "base/text.h"
 #include "codec/json.h"
+#include "feeds/bounds.h"
 #include "roles/commands/feed_file_options.h"
 #include "roles/commands/feed_input.h"
 #include "roles/commands/feed_print.h"
+#include "roles/commands/print.h"
 #include "roles/commands/progress.h"
 
 enum { UNKNOWN_SHOWN_MAX = 8, SUMMARY_SIZE_MAX = 1 << 20 };
@@ -30,6 +32,8 @@ struct import {
     struct feed_options options;
     struct feed_desk *desk;
     struct catalog *catalog;
+    struct bytes categories;        /* by which it is read; empty: none */
+    Torg__V1__FeedCategories *kept; /* those that were set for the feed, if they are used */
     struct feed_mapping *mapping;
     struct feed_input *input;
     struct feed_reader *reader;
@@ -68,14 +72,55 @@ static int read_options(struct import *import, struct err *err)
     return rc;
 }
 
+/* What was said of the feed's categories before, if this command line does not say it. */
+static int find_kept(struct import *import, struct err *err)
+{
+    Torg__V1__FeedRequest request = TORG__V1__FEED_REQUEST__INIT;
+    ProtobufCMessage *message = NULL;
+    int rc;
+
+    request.seller = import->seller;
+    request.feed = import->feed;
+    rc = feed_desk_call(import->desk, "GetCategories", &request.base, &message, err);
+    if (rc)
+        return rc == ERR_NOT_FOUND ? 0 : rc;
+    import->kept = (Torg__V1__FeedCategories *)message;
+    import->categories = bytes_make(import->kept->content.data, import->kept->content.len);
+    return 0;
+}
+
 static int make_mapping(struct import *import, struct err *err)
 {
     int rc = feed_desk_catalog(import->desk, &import->catalog, err);
 
+    if (!rc && !invocation_option(import->invocation, "categories"))
+        rc = find_kept(import, err);
     if (rc)
         return rc;
-    return feed_file_mapping(import->invocation, import->catalog, &import->mapping,
-                             &import->bad_file, err);
+    return feed_file_mapping(import->invocation, import->catalog, &import->categories,
+                             &import->mapping, &import->bad_file, err);
+}
+
+/* What this command line says, for those that do not; a dry run changes nothing. */
+static int keep_categories(struct import *import, struct err *err)
+{
+    Torg__V1__SetFeedCategoriesRequest request = TORG__V1__SET_FEED_CATEGORIES_REQUEST__INIT;
+    ProtobufCMessage *message;
+
+    if (import->kept || !import->categories.size ||
+        invocation_option(import->invocation, "dry-run"))
+        return 0;
+    if (import->categories.size > FEED_MAP_KEPT_SIZE_MAX) {
+        complain("--categories is too large to be remembered (more than %d bytes): give it again "
+                 "with the next import",
+                 FEED_MAP_KEPT_SIZE_MAX);
+        return 0;
+    }
+    request.seller = import->seller;
+    request.feed = import->feed;
+    request.content.data = (uint8_t *)import->categories.data; /* nothing writes to it */
+    request.content.len = import->categories.size;
+    return feed_desk_call(import->desk, "SetCategories", &request.base, &message, err);
 }
 
 static int choose_task(struct import *import, struct err *err)
@@ -184,7 +229,9 @@ static int run(struct import *import, struct err *err)
     import->bad_file = rc != 0;
     if (rc)
         return err_wrap(err, "%s", feed_input_name(import->input));
-    rc = choose_task(import, err);
+    rc = keep_categories(import, err);
+    if (!rc)
+        rc = choose_task(import, err);
     if (!rc)
         rc = send_open(import, err);
     if (!rc)
@@ -243,6 +290,9 @@ static void print_json_summary(struct import *import)
         buf_put_text(&out, ",\"broken\":");
         text_put_json(&out, bytes_of(import->broken.text));
     }
+    if (import->kept)
+        buf_printf(&out, ",\"categoriesTime\":\"%s\"",
+                   time_text(import->kept->update_time, import->invocation->arena));
     buf_printf(&out, ",\"notedRows\":%" PRIu64 ",\"leftOut\":[", import->noted_count);
     for (size_t i = 0; i < count; i++) {
         buf_put_text(&out, i ? ",{\"name\":" : "{\"name\":");
@@ -266,6 +316,9 @@ static void print_summary(struct import *import)
     if (spent_us >= SECOND_US)
         printf(", %" PRIu64 " rows/s", progress_rate(&import->progress));
     puts(import->task->dry_run ? ", a dry run" : "");
+    if (import->kept)
+        printf("read by the categories that were set on %s (torg feed categories show)\n",
+               time_text(import->kept->update_time, import->invocation->arena));
     feed_print_counts(import->task);
     print_left_out(import);
     feed_print_state(import->task, import->invocation->arena);

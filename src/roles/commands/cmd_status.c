@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_status.c - torg status. */
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/object.h"
 #include "roles/commands/print.h"
 #include "roles/commands/remote.h"
 #include "torg/v1/inspect.pb-c.h"
+#include "torg/v1/pipeline.pb-c.h"
 #include "torg/v1/system.pb-c.h"
 
 static void print_system(const struct remote *remote, const Torg__V1__System *system,
@@ -36,6 +38,34 @@ static void tell_audit(struct remote *remote, struct arena *arena)
         print_audit((const Torg__V1__Audit *)message, arena);
 }
 
+/* Feeds that wait for a person; nothing where there are none, or where nobody tells of them. */
+static void tell_feeds(struct remote *remote)
+{
+    Torg__V1__GetPipelineRequest request = TORG__V1__GET_PIPELINE_REQUEST__INIT;
+    const Torg__V1__Pipeline *pipeline;
+    ProtobufCMessage *message;
+    struct err err;
+
+    if (remote_call(remote, &torg__v1__pipeline_service__descriptor, "GetPipeline", &request.base,
+                    &message, &err))
+        return;
+    pipeline = (const Torg__V1__Pipeline *)message;
+    for (size_t i = 0; i < pipeline->n_feeds; i++) {
+        const Torg__V1__FeedTask *task = pipeline->feeds[i];
+
+        if (task->state == TORG__V1__FEED_TASK__STATE__HELD)
+            printf("feed %s of %s: task %jd is held, and waits for a decision\n", task->feed,
+                   task->seller, (intmax_t)task->task_id);
+    }
+    for (size_t i = 0; i < pipeline->n_failing_feeds; i++) {
+        const Torg__V1__FeedSchedule *feed = pipeline->failing_feeds[i];
+
+        printf("feed %s of %s: %s after %d runs that failed: %s\n", feed->feed, feed->seller,
+               feed->state == TORG__V1__FEED_SCHEDULE__STATE__ACTIVE ? "tried again" : "stopped",
+               feed->failure_count, feed->reason);
+    }
+}
+
 enum exit_code cmd_status(const struct invocation *invocation)
 {
     Torg__V1__GetStatusRequest request = TORG__V1__GET_STATUS_REQUEST__INIT;
@@ -63,6 +93,8 @@ enum exit_code cmd_status(const struct invocation *invocation)
         print_system(remote, (const Torg__V1__System *)response, invocation->arena);
     if (!rc && !invocation->json)
         tell_audit(remote, invocation->arena);
+    if (!rc && !invocation->json)
+        tell_feeds(remote);
     remote_close(remote);
     return rc ? fail(&err) : EXIT_OK;
 }

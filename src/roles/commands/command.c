@@ -6,6 +6,7 @@
 
 #include "access/scope.h"
 #include "base/memory.h"
+#include "roles/commands/command_feeds.h"
 #include "roles/commands/command_numerator.h"
 #include "roles/commands/command_snippets.h"
 #include "roles/commands/command_synonyms.h"
@@ -122,58 +123,6 @@ static const struct command_option catalog_apply_options[] = {
     {"expect", "VERSION", "Refuse unless this version is in use (default: the one just compared)."},
     {"force", NULL, "Apply it even if offers would break its rules, or not be found."},
     {"with-epoch", NULL, "If the index cannot take an attribute, start an epoch that can."},
-    {NULL, NULL, NULL}};
-
-#define FEED_OPTIONS                                                                               \
-    {"seller", "SELLER", "Whose feed it is."},                                                     \
-    {                                                                                              \
-        "feed", "NAME", "Which of the seller's feeds (default main)."                              \
-    }
-
-static const struct command_option feed_options[] = {FEED_OPTIONS, {NULL, NULL, NULL}};
-
-#define FEED_FILE_OPTIONS                                                                          \
-    {"categories", "FILE", "CSV that says which of our categories those of the feed are."},        \
-        {"category", "ID", "Of ours, for rows whose category is none of ours (default: refuse)."}, \
-        {"format", "FORMAT",                                                                       \
-         "yml, avito, google, csv or json (lines); default: by its beginning."},                   \
-        {"encoding", "NAME",                                                                       \
-         "Of CSV and JSON lines, such as koi8-r; default: declared or guessed."},                  \
-        {"delimiter", "SIGN",                                                                      \
-         "Of CSV: , ; | or tab; default: the one the first line has most of."},                    \
-        {"currency", "CODE", "Of prices without one (default RUB)."},                              \
-        {"decimal", "SIGN",                                                                        \
-         "What stands before fractions: point or comma; 1,999 is refused without."},               \
-    {                                                                                              \
-        "shorten", NULL, "Shorten titles and descriptions that are too long, with a note."         \
-    }
-
-static const struct command_option feed_check_options[] = {
-    FEED_FILE_OPTIONS,
-    {"catalog", "FILE", "Check by this catalogue (default: the one in use here)."},
-    {"template", "FILE", "Write FILE.csv for --categories: the feed's categories, with proposals."},
-    {NULL, NULL, NULL}};
-
-static const struct command_option feed_import_options[] = {
-    FEED_OPTIONS,
-    {"task", "NUMBER", "The task's number (default: one more than the newest has)."},
-    {"dry-run", NULL, "Change nothing; report what would be created, updated and deleted."},
-    {"report", "FILE",
-     "Write what happened to each row to FILE.json or FILE.csv; may be given twice."},
-    FEED_FILE_OPTIONS,
-    {"quiet", NULL, "Show no progress, and no reasons of refused rows."},
-    {NULL, NULL, NULL}};
-
-static const struct command_option feed_list_options[] = {
-    FEED_OPTIONS,
-    {"limit", "COUNT", "How many tasks, the newest first (default 20, at most 1000)."},
-    {NULL, NULL, NULL}};
-
-static const struct command_option feed_report_options[] = {
-    FEED_OPTIONS,
-    {"outcome", "OUTCOME",
-     "Only rows that were created, updated, unchanged, banned, refused, left, deleted or revived."},
-    {"report", "FILE", "Write FILE.json or FILE.csv (default: JSON lines on standard output)."},
     {NULL, NULL, NULL}};
 
 static const struct command_option index_inspect_options[] = {
@@ -404,6 +353,7 @@ const struct command command_table[] = {
      .options = epoch_switch_options,
      .flags = ASKING,
      .run = cmd_epoch_switch},
+    FEED_CATEGORIES_COMMANDS,
     {.name = "feed check",
      .summary = "check a feed file, and report what would become of its rows",
      .arguments = "FILE|URL|-",
@@ -496,6 +446,7 @@ const struct command command_table[] = {
      .flags = COMMAND_SETTINGS | COMMAND_CONFIG,
      .argument_max = 1,
      .run = cmd_feed_report},
+    FEED_SCHEDULE_COMMANDS,
     {.name = "index inspect",
      .summary = "look inside an index shard: sizes by structure, segments, words, attributes",
      .arguments = "DIR",

@@ -168,6 +168,17 @@ int feed_desk_list(struct feed_desk *desk, const Torg__V1__ListFeedTasksRequest 
     return rc;
 }
 
+int feed_desk_call(struct feed_desk *desk, const char *method, const ProtobufCMessage *request,
+                   ProtobufCMessage **response, struct err *err)
+{
+    return desk_call(&desk->desk, FEEDS, method, request, response, err);
+}
+
+bool feed_desk_is_served(const struct feed_desk *desk)
+{
+    return desk->desk.remote != NULL;
+}
+
 struct taking {
     int (*take)(void *arg, const Torg__V1__FeedReportRow *row, struct err *err);
     void *arg;

@@ -30,6 +30,11 @@ int feed_desk_do(struct feed_desk *desk, const char *method,
                  struct err *err);
 int feed_desk_list(struct feed_desk *desk, const Torg__V1__ListFeedTasksRequest *request,
                    Torg__V1__ListFeedTasksResponse **response, struct err *err);
+/* Any method of FeedService. */
+int feed_desk_call(struct feed_desk *desk, const char *method, const ProtobufCMessage *request,
+                   ProtobufCMessage **response, struct err *err);
+/* A server runs: there is one who fetches feeds. */
+bool feed_desk_is_served(const struct feed_desk *desk);
 /* Gives each row to take, which has it for the call. */
 int feed_desk_report(struct feed_desk *desk, const Torg__V1__GetFeedReportRequest *request,
                      int (*take)(void *arg, const Torg__V1__FeedReportRow *row, struct err *err),

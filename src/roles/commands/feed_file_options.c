@@ -48,7 +48,8 @@ int feed_file_options(const struct invocation *invocation, struct feed_options *
 }
 
 int feed_file_mapping(const struct invocation *invocation, struct catalog *catalog,
-                      struct feed_mapping **mapping, bool *bad_file, struct err *err)
+                      struct bytes *categories, struct feed_mapping **mapping, bool *bad_file,
+                      struct err *err)
 {
     const char *path = invocation_option(invocation, "categories");
     struct feed_mapping_options options = {
@@ -64,11 +65,15 @@ int feed_file_mapping(const struct invocation *invocation, struct catalog *catal
         rc = file_read(path, &map, err);
     if (rc)
         goto out;
-    options.categories = buf_bytes(&map);
+    if (path)
+        *categories = arena_copy(invocation->arena, buf_bytes(&map));
+    options.categories = *categories;
     rc = feed_mapping_new(catalog, &options, mapping, err);
     *bad_file = rc != 0;
     if (rc && path)
         err_wrap(err, "%s", path);
+    else if (rc && categories->size)
+        err_wrap(err, "the categories that were set for the feed do not fit the catalogue");
 out:
     buf_release(&map);
     return rc;

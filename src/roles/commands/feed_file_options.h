@@ -12,9 +12,11 @@
 int feed_file_options(const struct invocation *invocation, struct feed_options *options,
                       struct err *err);
 
-/* By --categories, --category, --shorten and --decimal. *bad_file: what failed is the content of a
- * file, not the command line. */
+/* By --categories, --category, --shorten and --decimal. *categories: what is kept for the feed, if
+ * anything; then what --categories has, if it is given, in the invocation's arena. *bad_file: what
+ * failed is the content of a file, not the command line. */
 int feed_file_mapping(const struct invocation *invocation, struct catalog *catalog,
-                      struct feed_mapping **mapping, bool *bad_file, struct err *err);
+                      struct bytes *categories, struct feed_mapping **mapping, bool *bad_file,
+                      struct err *err);
 
 #endif

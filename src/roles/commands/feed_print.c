@@ -93,6 +93,20 @@ static const char *flags_of(const Torg__V1__FeedTask *task, struct arena *arena)
     return arena_printf(arena, "--seller %s --feed %s", task->seller, task->feed);
 }
 
+/* Which a held task would delete. */
+static void print_items(const Torg__V1__FeedTask *task)
+{
+    if (task->n_first_to_delete)
+        puts("It would delete");
+    for (size_t i = 0; i < task->n_first_to_delete; i++) {
+        const Torg__V1__FeedItem *item = task->first_to_delete[i];
+
+        printf("  %-20s %s\n", item->external_id, item->title);
+    }
+    if (task->n_first_to_delete && (int64_t)task->n_first_to_delete < task->to_delete)
+        printf("  and %" PRId64 " more\n", task->to_delete - (int64_t)task->n_first_to_delete);
+}
+
 void feed_print_state(const Torg__V1__FeedTask *task, struct arena *arena)
 {
     const char *flags = flags_of(task, arena);
@@ -101,11 +115,12 @@ void feed_print_state(const Torg__V1__FeedTask *task, struct arena *arena)
     if (task->state == STATE(HELD)) {
         bool has_rows = task->counts && task->counts->rows;
 
-        printf("task %" PRId64 " of feed %s is held: %s.\n"
-               "%s. Now do one of\n"
+        printf("task %" PRId64 " of feed %s is held: %s.\n", task->task_id, name,
+               hold_text(task, arena));
+        print_items(task);
+        printf("%s. Now do one of\n"
                "  torg feed confirm %s %" PRId64 "   %s\n"
                "  torg feed cancel %s %" PRId64 "    %s\n",
-               task->task_id, name, hold_text(task, arena),
                has_rows ? "Its rows are applied; nothing was deleted" : "Nothing was deleted",
                flags, task->task_id, task->to_delete ? "delete them" : "end it as it is", flags,
                task->task_id, task->to_delete ? "keep them" : "drop it; what its rows did stays");
@@ -273,6 +288,8 @@ int feed_wait(struct feed_desk *desk, Torg__V1__FeedTask **task, struct err *err
     while (!rc && ((*task)->state == STATE(ENDING) || (*task)->state == STATE(UNDOING)))
         rc = feed_desk_do(desk, (*task)->state == STATE(ENDING) ? "ConfirmTask" : "UndoTask",
                           &request, task, err);
+    if (!rc && (*task)->state == STATE(HELD)) /* with what it would delete */
+        rc = feed_desk_do(desk, "GetTask", &request, task, err);
     return rc;
 }
 

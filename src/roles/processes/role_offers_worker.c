@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_offers_worker.c - the role offers-worker: export of changes, moderators' opinions, results
- * of photos, feeds of the topic, expiry. */
+ * of photos, feeds of the topic and by address, expiry. */
 #include "feeds/events.h"
+#include "feeds/fetcher.h"
 #include "feeds/rows.h"
 #include "offers/inbox.h"
 #include "offers/worker.h"
@@ -16,6 +17,20 @@ static struct inbox *opinions;
 static struct inbox *photo_results;
 static struct inbox *messages;
 static struct feed_events *feed_events;
+static struct feed_fetcher *feed_fetcher;
+
+static int start_fetcher(struct process *process, struct err *err)
+{
+    const struct feed_fetcher_options options = {
+        .offers = &offers,
+        .coord = process->backends.coord,
+        .dir = process->dir.path,
+        .takes_private_addresses = config_number(process->config, SETTING_FEEDS_PRIVATE_ADDRESSES)};
+
+    if (!config_number(process->config, SETTING_FEEDS_FETCH))
+        return 0;
+    return feed_fetcher_start(&options, &feed_fetcher, err);
+}
 
 int role_offers_worker_start(struct process *process, struct err *err)
 {
@@ -44,6 +59,8 @@ int role_offers_worker_start(struct process *process, struct err *err)
     if (!rc)
         rc = offers_worker_start(&offers, process->backends.topics, process->backends.coord,
                                  &worker, err);
+    if (!rc)
+        rc = start_fetcher(process, err);
     if (rc)
         role_offers_worker_stop(process); /* a role that did not start is not stopped by others */
     return rc;
@@ -52,11 +69,13 @@ int role_offers_worker_start(struct process *process, struct err *err)
 void role_offers_worker_stop(struct process *process)
 {
     (void)process;
+    feed_fetcher_stop(feed_fetcher);
     offers_worker_stop(worker);
     feed_events_stop(feed_events);
     inbox_stop(messages);
     inbox_stop(photo_results);
     inbox_stop(opinions);
+    feed_fetcher = NULL;
     worker = NULL;
     photo_results = NULL;
     messages = NULL;

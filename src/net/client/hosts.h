@@ -6,11 +6,11 @@
  * this server, or it has not answered lately (a circuit breaker). So no server is asked faster than
  * it may be, and a slow one holds up few of our threads.
  *
- * A line for each of PHOTO_HOST_COUNT hashes: servers whose hashes meet share their pace.
+ * A line for each of WEB_HOST_COUNT hashes: servers whose hashes meet share their pace.
  * Threads: any.
  */
-#ifndef TORG_PHOTOS_HOSTS_H
-#define TORG_PHOTOS_HOSTS_H
+#ifndef TORG_NET_CLIENT_HOSTS_H
+#define TORG_NET_CLIENT_HOSTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ struct hosts;
 struct hosts *hosts_new(const struct clock *clock); /* borrowed */
 void hosts_free(struct hosts *hosts);               /* NULL is fine; nobody is inside */
 
-/* A turn to ask the server of this address. Waits for it PHOTO_HOST_WAIT_MS at most, then
+/* A turn to ask the server of this address. Waits for it WEB_HOST_WAIT_MS at most, then
  * ERR_UNAVAILABLE. is_patient: also one that was silent lately is asked. */
 int hosts_enter(struct hosts *hosts, const char *url, bool is_patient, struct err *err);
 /* After each turn. is_silent: it has not answered. */

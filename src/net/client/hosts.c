@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hosts.c - see hosts.h. */
-#include "photos/hosts.h"
+#include "net/client/hosts.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -11,7 +11,7 @@
 #include "base/condition.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "photos/bounds.h"
+#include "net/bounds.h"
 
 enum { HOST_NAME_SIZE = 260 };
 
@@ -25,7 +25,7 @@ struct hosts {
     const struct clock *clock;
     pthread_mutex_t lock;
     struct condition left; /* somebody has */
-    struct host list[PHOTO_HOST_COUNT];
+    struct host list[WEB_HOST_COUNT];
 };
 
 /* "shop.example:8080" of the address, in small letters. */
@@ -43,7 +43,7 @@ static struct host *find(struct hosts *hosts, const char *url)
         else if (size < sizeof(name))
             name[size++] = (char)tolower((unsigned char)*at);
     }
-    return &hosts->list[hash64(bytes_make(name, size)) % PHOTO_HOST_COUNT];
+    return &hosts->list[hash64(bytes_make(name, size)) % WEB_HOST_COUNT];
 }
 
 struct hosts *hosts_new(const struct clock *clock)
@@ -73,18 +73,18 @@ static int refuse(const char *why, struct err *err)
 int hosts_enter(struct hosts *hosts, const char *url, bool is_patient, struct err *err)
 {
     int64_t now_us = clock_mono_us(hosts->clock);
-    int64_t until_us = now_us + (int64_t)PHOTO_HOST_WAIT_MS * MS_US;
+    int64_t until_us = now_us + (int64_t)WEB_HOST_WAIT_MS * MS_US;
     struct host *host = find(hosts, url);
     int rc = 0;
 
     pthread_mutex_lock(&hosts->lock);
     if (!is_patient && now_us < host->silent_until_us)
         rc = refuse("the server has not answered lately", err);
-    while (!rc && (host->busy_count >= PHOTO_HOST_TURN_COUNT || now_us < host->next_us)) {
-        bool is_full = host->busy_count >= PHOTO_HOST_TURN_COUNT;
+    while (!rc && (host->busy_count >= WEB_HOST_TURN_COUNT || now_us < host->next_us)) {
+        bool is_full = host->busy_count >= WEB_HOST_TURN_COUNT;
 
         if (now_us >= until_us || (!is_full && host->next_us > until_us)) {
-            rc = refuse("too many photos of this server are being fetched", err);
+            rc = refuse("too many files of this server are being fetched", err);
             break;
         }
         condition_wait_until(&hosts->left, &hosts->lock, is_full ? until_us : host->next_us);
@@ -92,7 +92,7 @@ int hosts_enter(struct hosts *hosts, const char *url, bool is_patient, struct er
     }
     if (!rc) {
         host->busy_count++;
-        host->next_us = now_us + (int64_t)PHOTO_HOST_GAP_MS * MS_US;
+        host->next_us = now_us + (int64_t)WEB_HOST_GAP_MS * MS_US;
     }
     pthread_mutex_unlock(&hosts->lock);
     return rc;
@@ -106,7 +106,7 @@ void hosts_leave(struct hosts *hosts, const char *url, bool is_silent)
     pthread_mutex_lock(&hosts->lock);
     assert(host->busy_count);
     host->busy_count--;
-    host->silent_until_us = is_silent ? now_us + (int64_t)PHOTO_HOST_SILENT_MS * MS_US : 0;
+    host->silent_until_us = is_silent ? now_us + (int64_t)WEB_HOST_SILENT_MS * MS_US : 0;
     condition_broadcast(&hosts->left);
     pthread_mutex_unlock(&hosts->lock);
 }

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_feed_schedule.c - torg feed schedule: feeds that are fetched by their addresses. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/object.h"
+#include "base/text.h"
+#include "roles/commands/feed_print.h"
+#include "roles/commands/print.h"
+
+enum { PERIOD_S_DEFAULT = 3600, LOOK_MS = 200 };
+
+#define STATE(name) TORG__V1__FEED_SCHEDULE__STATE__##name
+#define OUTCOME(name) TORG__V1__FEED_RUN__OUTCOME__##name
+
+/* --- what is told --- */
+
+static const char *state_text(const Torg__V1__FeedSchedule *schedule)
+{
+    if (schedule->state == STATE(PAUSED))
+        return "paused";
+    if (schedule->state == STATE(STOPPED))
+        return "stopped";
+    return schedule->failure_count ? "failing" : "active";
+}
+
+static const char *outcome_text(const Torg__V1__FeedRun *run)
+{
+    static const char *const names[] = {
+        [OUTCOME(OUTCOME_UNSPECIFIED)] = "unknown",
+        [OUTCOME(UNCHANGED)] = "unchanged",
+        [OUTCOME(APPLIED)] = "applied",
+        [OUTCOME(HELD)] = "held",
+        [OUTCOME(FAILED)] = "failed",
+    };
+
+    return (size_t)run->outcome < ARRAY_COUNT(names) ? names[run->outcome] : names[0];
+}
+
+/* "1h", "90m", "45s": as --every takes it. */
+static const char *period_text(int64_t seconds, struct arena *arena)
+{
+    if (seconds % 3600 == 0)
+        return arena_printf(arena, "%" PRId64 "h", seconds / 3600);
+    if (seconds % 60 == 0)
+        return arena_printf(arena, "%" PRId64 "m", seconds / 60);
+    return arena_printf(arena, "%" PRId64 "s", seconds);
+}
+
+static void print_run(const Torg__V1__FeedRun *run, struct arena *arena)
+{
+    printf("  %s  %-9s", time_text(run->time, arena), outcome_text(run));
+    if (run->task_id)
+        printf("  task %" PRId64, run->task_id);
+    if (run->counts)
+        printf(": %" PRId64 " rows, %" PRId64 " created, %" PRId64 " updated, %" PRId64
+               " refused, %" PRId64 " deleted",
+               run->counts->rows, run->counts->created + run->counts->revived, run->counts->updated,
+               run->counts->refused, run->counts->deleted);
+    if (*run->reason)
+        printf("  %s", run->reason);
+    putchar('\n');
+}
+
+static void print_schedule(const Torg__V1__FeedSchedule *schedule, struct arena *arena)
+{
+    printf("feed %s of seller %s: %s every %s, %s\n", schedule->feed, schedule->seller,
+           schedule->address, period_text(schedule->period_seconds, arena), state_text(schedule));
+    if (schedule->next_time)
+        printf("next run: %s\n", time_text(schedule->next_time, arena));
+    if (schedule->failure_count)
+        printf("%d runs in a row have failed: %s\n", schedule->failure_count, schedule->reason);
+    if (schedule->state == STATE(STOPPED))
+        printf("it is fetched no more; when it is mended: torg feed schedule resume --seller %s "
+               "--feed %s\n",
+               schedule->seller, schedule->feed);
+    if (schedule->n_runs)
+        puts("runs, the newest first:");
+    for (size_t i = 0; i < schedule->n_runs; i++)
+        print_run(schedule->runs[i], arena);
+}
+
+static void tell(const struct invocation *invocation, const Torg__V1__FeedSchedule *schedule)
+{
+    if (invocation->json)
+        print_json(&schedule->base);
+    else
+        print_schedule(schedule, invocation->arena);
+}
+
+/* --- what is done --- */
+
+struct asking {
+    const struct invocation *invocation;
+    struct feed_desk *desk;
+    char *seller;
+    char *feed;
+};
+
+static int add(const struct asking *asking, Torg__V1__FeedSchedule **schedule, struct err *err)
+{
+    const struct invocation *invocation = asking->invocation;
+    const char *every = invocation_option(invocation, "every");
+    Torg__V1__SetFeedScheduleRequest request = TORG__V1__SET_FEED_SCHEDULE_REQUEST__INIT;
+    int64_t period_us = (int64_t)PERIOD_S_DEFAULT * SECOND_US;
+
+    if (every && (!text_to_duration(bytes_of(every), &period_us) || period_us % SECOND_US))
+        return err_set(err, ERR_INVALID, "--every=%.64s: expected whole seconds, as 30m or 6h",
+                       every);
+    request.seller = asking->seller;
+    request.feed = asking->feed;
+    request.address = (char *)invocation->arguments[1];
+    request.period_seconds = period_us / SECOND_US;
+    return feed_desk_call(asking->desk, "SetSchedule", &request.base, (ProtobufCMessage **)schedule,
+                          err);
+}
+
+static int ask(const struct asking *asking, const char *method, Torg__V1__FeedSchedule **schedule,
+               struct err *err)
+{
+    Torg__V1__FeedRequest request = TORG__V1__FEED_REQUEST__INIT;
+
+    request.seller = asking->seller;
+    request.feed = asking->feed;
+    return feed_desk_call(asking->desk, method, &request.base, (ProtobufCMessage **)schedule, err);
+}
+
+/* Until it has been fetched, by whichever process does that. */
+static int run(const struct asking *asking, Torg__V1__FeedSchedule **schedule, struct err *err)
+{
+    Torg__V1__RunFeedScheduleRequest request = TORG__V1__RUN_FEED_SCHEDULE_REQUEST__INIT;
+    int64_t before;
+    int rc;
+
+    request.seller = asking->seller;
+    request.feed = asking->feed;
+    request.again = invocation_option(asking->invocation, "again") != NULL;
+    rc = feed_desk_call(asking->desk, "RunSchedule", &request.base, (ProtobufCMessage **)schedule,
+                        err);
+    if (rc || !feed_desk_is_served(asking->desk))
+        return rc;
+    for (before = (*schedule)->run_count; !rc && (*schedule)->run_count == before;) {
+        clock_sleep(clock_system(), LOOK_MS * MS_US);
+        rc = ask(asking, "GetSchedule", schedule, err);
+        if (!rc && (*schedule)->state != STATE(ACTIVE))
+            break;
+    }
+    return rc;
+}
+
+static int list(const struct asking *asking, struct err *err)
+{
+    const struct invocation *invocation = asking->invocation;
+    Torg__V1__ListFeedSchedulesRequest request = TORG__V1__LIST_FEED_SCHEDULES_REQUEST__INIT;
+    const Torg__V1__ListFeedSchedulesResponse *found;
+    ProtobufCMessage *response = NULL;
+    int rc;
+
+    request.seller = asking->seller;
+    rc = feed_desk_call(asking->desk, "ListSchedules", &request.base, &response, err);
+    if (rc)
+        return rc;
+    found = (const Torg__V1__ListFeedSchedulesResponse *)response;
+    for (size_t i = 0; i < found->n_schedules; i++) {
+        const Torg__V1__FeedSchedule *one = found->schedules[i];
+
+        if (invocation->json)
+            print_json(&one->base);
+        else
+            printf("%-16s %-8s %6s  %-9s  %s\n", one->feed, state_text(one),
+                   period_text(one->period_seconds, invocation->arena),
+                   one->n_runs ? outcome_text(one->runs[0]) : "-", one->address);
+    }
+    if (!found->n_schedules && !invocation->json)
+        printf("no feed of seller %s is fetched by address\n", asking->seller);
+    return 0;
+}
+
+/* --- the command --- */
+
+static const struct {
+    const char *name;
+    const char *method; /* of one that has a feed and no more */
+} actions[] = {{"add", NULL},
+               {"list", NULL},
+               {"show", "GetSchedule"},
+               {"pause", "PauseSchedule"},
+               {"resume", "ResumeSchedule"},
+               {"run", NULL},
+               {"remove", "RemoveSchedule"}};
+
+static int check_words(const struct invocation *invocation, const char **method, struct err *err)
+{
+    const char *action = invocation->arguments[0];
+    bool is_add = strcmp(action, "add") == 0;
+
+    for (size_t i = 0; i < ARRAY_COUNT(actions); i++) {
+        if (strcmp(actions[i].name, action) != 0)
+            continue;
+        *method = actions[i].method;
+        if (is_add && invocation->argument_count < 2)
+            return err_set(err, ERR_INVALID, "torg feed schedule add needs an ADDRESS");
+        if (!is_add && invocation->argument_count > 1)
+            return err_set(err, ERR_INVALID, "torg feed schedule %s takes no \"%.200s\"", action,
+                           invocation->arguments[1]);
+        return 0;
+    }
+    return err_set(err, ERR_INVALID,
+                   "torg feed schedule %.64s: expected one of add, list, show, pause, resume, run, "
+                   "remove",
+                   action);
+}
+
+static int act(const struct asking *asking, const char *method, struct err *err)
+{
+    const struct invocation *invocation = asking->invocation;
+    const char *action = invocation->arguments[0];
+    Torg__V1__FeedSchedule *schedule = NULL;
+    int rc;
+
+    if (strcmp(action, "list") == 0)
+        return list(asking, err);
+    if (strcmp(action, "add") == 0)
+        rc = add(asking, &schedule, err);
+    else if (strcmp(action, "run") == 0)
+        rc = run(asking, &schedule, err);
+    else
+        rc = ask(asking, method, &schedule, err);
+    if (rc)
+        return rc;
+    if (strcmp(action, "remove") == 0 && !invocation->json)
+        printf("feed %s of seller %s is fetched from %s no more\n", schedule->feed,
+               schedule->seller, schedule->address);
+    else
+        tell(invocation, schedule);
+    if (schedule->state == STATE(ACTIVE) && !feed_desk_is_served(asking->desk))
+        fputs("no server runs here: it is fetched when one does\n", stderr);
+    return 0;
+}
+
+enum exit_code cmd_feed_schedule(const struct invocation *invocation)
+{
+    struct asking asking = {.invocation = invocation};
+    const char *method = NULL;
+    struct err err;
+    int rc;
+
+    object_check(invocation, INVOCATION_MAGIC);
+    rc = check_words(invocation, &method, &err);
+    if (!rc)
+        rc = feed_names(invocation, &asking.seller, &asking.feed, &err);
+    if (!rc)
+        rc = feed_desk_open(invocation, &asking.desk, &err);
+    if (!rc)
+        rc = act(&asking, method, &err);
+    feed_desk_close(asking.desk);
+    return rc ? fail(&err) : EXIT_OK;
+}
