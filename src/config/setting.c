@@ -498,6 +498,14 @@ const struct setting setting_table[SETTING_COUNT] = {
                                .kind = SETTING_BOOL,
                                .help = "Offers that are clicked more than others come sooner. "
                                        "Searches for frequent words take longer then."},
+    [SETTING_RANKING_BEST] =
+        {.name = "ranking.best",
+         .default_text = "",
+         .kind = SETTING_TEXT,
+         .optional = true,
+         .help = "What the order BEST of a text goes by: a formula such as 'score * (1 + 0.1 * "
+                 "default(has_photo, 0))', and behind | further ones of single categories, as "
+                 "'cars: FORMULA'. Takes the place of search.clicks. Empty: relevance."},
     [SETTING_SEARCH_SEARCHERS] = {.name = "search.searchers",
                                   .default_text = "",
                                   .kind = SETTING_LIST,

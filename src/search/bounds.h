@@ -27,6 +27,7 @@ enum {
     LIKELY_OWN_MIN_PERCENT = 10,      /* of those offers are of each of them ... */
     LIKELY_ALL_MIN_PERCENT = 60,      /* ... and of all; less: the text is about anything */
     LIKELY_GAIN_PERCENT = 50,         /* more that their offers weigh */
+    RANKING_FORMULA_COUNT_MAX = 16,   /* of ranking.best: one line of the config */
     SUGGEST_COUNT = 8,                /* lines, unless the request says */
     SUGGEST_COUNT_MAX = 20,
     SUGGEST_CATEGORY_COUNT = 5,

@@ -33,7 +33,8 @@ struct wanted {
     const struct catalog *catalog;
     const struct category *category; /* NULL: all */
     enum language language;
-    bool by_clicks; /* as in search.h */
+    const struct ranking *ranking; /* as in search.h */
+    bool by_clicks;                /* as in search.h */
     struct arena *arena;
     const struct search_filter *chosen; /* one a choice of the request */
 };

@@ -2,9 +2,12 @@
 /* order.c - see order.h. */
 #include "search/order.h"
 
+#include <string.h>
+
 #include "codec/message.h"
 #include "model/offer_fields.h"
 #include "search/bounds.h"
+#include "search/ranking.h"
 
 static bool is_best_of_text(const struct wanted *wanted)
 {
@@ -30,21 +33,33 @@ static char *likely_formula(const struct wanted *wanted)
     return formula;
 }
 
+/* The operator's formula for what was chosen or named; NULL: there is none. */
+static const char *own_formula(const struct wanted *wanted)
+{
+    const struct category *category = wanted->category ? wanted->category : wanted->named;
+    const char *formula = wanted->ranking ? ranking_find(wanted->ranking, category) : NULL;
+
+    return formula ? ranking_near(formula, wanted->request->near, wanted->arena) : NULL;
+}
+
 /* What BEST goes by. Factors of the score that have a bound let those who walk the index skip. */
 static char *best_formula(const struct wanted *wanted)
 {
-    const char *formula = wanted->by_clicks ? by_clicks : "score";
+    const char *own = own_formula(wanted);
+    const char *formula = own ? own : wanted->by_clicks ? by_clicks : "score";
 
     if (!wanted->likely.count)
         return (char *)formula;
-    return arena_printf(wanted->arena, "%s * (1 + %.2f * %s)", formula, LIKELY_GAIN_PERCENT / 100.,
-                        likely_formula(wanted));
+    return arena_printf(wanted->arena, own ? "(%s) * (1 + %.2f * %s)" : "%s * (1 + %.2f * %s)",
+                        formula, LIKELY_GAIN_PERCENT / 100., likely_formula(wanted));
 }
 
 static void put_best(const struct wanted *wanted, Torg__V1__Sort *sort)
 {
-    if (wanted->by_clicks || wanted->likely.count)
-        sort->formula = best_formula(wanted);
+    char *formula = best_formula(wanted);
+
+    if (strcmp(formula, "score") != 0)
+        sort->formula = formula;
     else
         sort->relevance = true;
 }

@@ -757,6 +757,7 @@ int search_offers(const struct search *search, const Torg__V1__SearchOffersReque
     int rc = wanted_read(&searching.wanted, catalog, request, language, arena, err);
 
     assert(search->clock && search->ask);
+    searching.wanted.ranking = search->ranking;
     searching.wanted.by_clicks = search->by_clicks;
     searching.asking.synonyms = synonyms;
     response->times = arena_array(arena, STEP_COUNT, sizeof(response->times[0]));
