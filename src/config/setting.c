@@ -493,6 +493,12 @@ const struct setting setting_table[SETTING_COUNT] = {
                                  .kind = SETTING_BOOL,
                                  .help = "Correct buyers' spelling, by dictionaries and by the "
                                          "words of the offers. Takes 150 MB of memory or more."},
+    [SETTING_SEARCH_SYNONYMS] = {.name = "search.synonyms",
+                                 .default_text = "true",
+                                 .kind = SETTING_BOOL,
+                                 .help = "Words that are one in English, whoever writes them "
+                                         "(shelf and shelves, gray and grey, tv), find each other, "
+                                         "beside the operator's own synonyms."},
     [SETTING_SEARCH_CLICKS] = {.name = "search.clicks",
                                .default_text = "false",
                                .kind = SETTING_BOOL,

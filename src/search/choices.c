@@ -493,8 +493,8 @@ void wanted_prefer(const struct wanted *wanted, bool is_whole, Torg__V1__QuerySt
     if (wanted->request->order != TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__BEST)
         return;
     prefer_named(wanted, stage);
-    if (is_whole)
-        nearness_add(meaning->text, stage, wanted->arena);
+    nearness_add(meaning->text, is_whole, stage, wanted->arena);
+    nearness_head(wanted->text, stage, wanted->arena);
     for (size_t i = 0; i < meaning->count; i++) {
         if (meaning->list[i].kind == MEANT_FILLER)
             nearness_prefer(meaning->list[i].text, stage, wanted->arena);

@@ -137,6 +137,7 @@ static int open_inspect(struct process *process, struct err *err)
 int role_search_serve(struct process *process, struct err *err)
 {
     int rc = synonym_holder_open(process->backends.store, process->role_count > 0,
+                                 config_number(process->config, SETTING_SEARCH_SYNONYMS) != 0,
                                  &process->synonyms, err);
 
     if (rc)
