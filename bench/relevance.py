@@ -315,7 +315,8 @@ def arguments():
 
 def demo_set(query_count, options):
     """(the set, the demo that has it)"""
-    server = Server("demo", f"--offers={2000 if options.quick else 5000}", "--changes=0")
+    server = Server("demo", f"--offers={2000 if options.quick else 5000}", "--changes=0",
+                    "--operator-listen=127.0.0.1:0")
     say("filling a demo")
     server.wait(lambda: "are searchable" in (server.dir / "out").read_text(), "the demo")
     offers, cursor = [], ""

@@ -188,6 +188,14 @@ NOISE = ("for bathroom", "for kitchen", "for outside", "for garage", "for home",
          "near me", "installed", "parts", "replacement", "kit",
          "online", "ideas", "set", "style", "modern", "small", "large", "wide", "tall")
 FRACTIONS = {.5: "1/2", .75: "3/4"}
+# What buyers type and titles do not have.
+ABSENT = ("husky", "kobalt", "ryobi", "harbor breeze", "lowes", "2 pack", "heavy duty", "indoor", "exterior", "color",
+          "size", "replacement parts", "assembled", "rated")
+VARIANTS = {"shelf": "shelves", "leaf": "leaves", "gray": "grey", "molding": "moulding", "aluminum": "aluminium",
+            "miter": "mitre", "fiberglass": "fibreglass", "vacuum": "vac", "refrigerator": "fridge",
+            "adapter": "adaptor", "electric": "elec", "galvanized": "galv", "barbecue": "bbq", "christmas": "xmas",
+            "doorbell": "door bell", "stainless steel": "ss"}
+AREAS = ("storage shed", "area rug", "fence panel", "plywood", "raised garden bed")
 
 
 def number(value):
@@ -247,10 +255,14 @@ class Fact:
         self.model = model(dice) if dice.random() < .15 else ""
         self.part = dice.choice(self.parts) if dice.random() < .22 else ""
         self.second = dice.choice(SIZES["inch"]) if self.unit == "inch" and dice.random() < .4 else 0
+        self.area = (dice.choice((2, 3, 4, 5, 6)), dice.choice((7, 8, 10, 12))) if self.name in AREAS else None
+        self.has = dice.choice(WITH) if dice.random() < .3 else ""
 
     def title(self, dice):
         thing = self.name.title()
         size = self.written + (f" x {number(self.second)} in." if self.second else "")
+        if self.area:
+            size = f"{self.area[0]} ft. x {self.area[1]} ft."
         if self.part:
             part = self.part.title()
             return dice.choice((f"{self.brand} {part} for {thing}s", f"{self.brand} {size} {thing} {part}",
@@ -265,16 +277,51 @@ class Fact:
             words += [self.colour, thing]
         else:
             words += [thing] + ([f"in {self.colour}"] if self.colour else [])
-        if dice.random() < .3:
-            words.append(dice.choice(WITH))
+        if self.has:
+            words.append(self.has)
         if dice.random() < .1:
             words.append(dice.choice(("(2-Pack)", "(4-Pack)", "(Valve Not Included)", "- DISCONTINUED")))
         return " ".join(word for word in words if word)
 
     def properties(self):
-        return {key: value for key, value in (("size", (self.unit, self.size)), ("brand", self.brand), ("colour",
+        size = self.area or (self.unit, self.size)
+        return {key: value for key, value in (("size", size), ("brand", self.brand), ("colour",
                 self.colour), ("material", self.material),
-                                              ("feature", self.feature)) if value}
+                                              ("feature", self.feature), ("has", self.has)) if value}
+
+
+def say_size(fact, dice):
+    if fact.area:
+        return dice.choice(("{}x{}", "{} x {}", "{}' x {}'", "{} foot x {} foot", "{} ft x {} ft", "{}ft x {}ft",
+                            "{} by {}", "{}'x{}'", "{} ft. x {} ft.")).format(*fact.area)
+    if fact.unit == "ft" and dice.random() < .1:
+        return f"{12 * fact.size} in"       # the title has feet
+    return dice.choice(ASKED[fact.unit]).format(number(fact.size))
+
+
+def say_has(text, dice):
+    """with Remote Control: "w/ remote control", "with remote", "remote control" """
+    words = text.lower().split()[1:]
+    said = " ".join(words if dice.random() < .6 else words[-1:])
+    return dice.choice(("with {}", "w/ {}", "w/{}", "{}", "and {}")).format(said)
+
+
+def roughen(text, dice):
+    """As people type: other forms of words, words run together, words too many, signs."""
+    for word, other in VARIANTS.items():
+        if re.search(rf"\b{word}\b", text) and dice.random() < .4:
+            text = re.sub(rf"\b{word}\b", other, text)
+    words = text.split()
+    chance = dice.random()
+    if chance < .04 and len(words) > 1:
+        at = dice.randrange(len(words) - 1)
+        if words[at].isalpha() and words[at + 1].isalpha():
+            words[at:at + 2] = [words[at] + words[at + 1]]
+    elif chance < .12:
+        words.insert(dice.choice((0, len(words))), dice.choice(ABSENT))
+    elif chance < .15:
+        words[dice.randrange(len(words))] += dice.choice((",", "-", ".", "/"))
+    return " ".join(words)
 
 
 def ask(fact, dice):
@@ -288,7 +335,11 @@ def ask(fact, dice):
     asked = dict(dice.sample(sorted(told.items()), min(count, len(told))))
     before, behind = [], []
     for key, value in asked.items():
-        text = dice.choice(ASKED[fact.unit]).format(number(fact.size)) if key == "size" else str(value).lower()
+        text = (say_size(fact, dice) if key == "size" else
+                say_has(value, dice) if key == "has" else str(value).lower())
+        if key == "has":
+            behind.append(text)
+            continue
         (behind if dice.random() < .25 else before).append(text)
     if dice.random() < .12:
         behind.append(dice.choice(NOISE))
@@ -301,7 +352,7 @@ def ask(fact, dice):
             if long:
                 at = dice.choice(long)
                 words[at] = typo(words[at], dice)
-    return " ".join(words), asked
+    return roughen(" ".join(words), dice), asked
 
 
 def grade(fact, asked, wanted):

@@ -512,6 +512,12 @@ const struct setting setting_table[SETTING_COUNT] = {
                                  .kind = SETTING_BOOL,
                                  .help = "Correct buyers' spelling, by dictionaries and by the "
                                          "words of the offers. Takes 150 MB of memory or more."},
+    [SETTING_SEARCH_SYNONYMS] = {.name = "search.synonyms",
+                                 .default_text = "true",
+                                 .kind = SETTING_BOOL,
+                                 .help = "Words that are one in English, whoever writes them "
+                                         "(shelf and shelves, gray and grey, tv), find each other, "
+                                         "beside the operator's own synonyms."},
     [SETTING_SEARCH_CLICKS] = {.name = "search.clicks",
                                .default_text = "false",
                                .kind = SETTING_BOOL,
@@ -542,6 +548,14 @@ const struct setting setting_table[SETTING_COUNT] = {
                                       .optional = true,
                                       .help = "File with the key for calling them (scope search, "
                                               "not bound to a client)."},
+    [SETTING_RANKING_BEST] =
+        {.name = "ranking.best",
+         .default_text = "",
+         .kind = SETTING_TEXT,
+         .optional = true,
+         .help = "What the order BEST of a text goes by: a formula such as 'score * (1 + 0.1 * "
+                 "default(has_photo, 0))', and behind | further ones of single categories, as "
+                 "'cars: FORMULA'. Takes the place of search.clicks. Empty: relevance."},
     [SETTING_SNIPPETS_CONFIG] = {.name = "snippets.config",
                                  .default_text = "",
                                  .kind = SETTING_PATH,

@@ -146,9 +146,13 @@ static const char *last_words(const char *title, struct arena *arena)
 
 const char *title_head(const char *title, struct arena *arena)
 {
+    const char *head = "";
+
     for (const char *at = title; *at; at++) {
-        if (is_cyrillic(bytes_make(at, strlen(at))))
-            return first_noun(title, arena);
+        if (is_cyrillic(bytes_make(at, strlen(at)))) {
+            head = first_noun(title, arena);
+            break;
+        }
     }
-    return last_words(title, arena);
+    return *head ? head : last_words(title, arena); /* "Huawei nova 11 128 ГБ" */
 }

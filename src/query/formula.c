@@ -40,7 +40,8 @@ static const struct {
 /* ---- compiling ---- */
 
 struct reader {
-    const struct snapshot *snapshot;
+    const struct schema *schema;
+    const struct columns *columns; /* NULL: nothing will be computed */
     const char *where;
     struct arena *arena;
     struct bytes text;
@@ -48,6 +49,7 @@ struct reader {
     struct formula *formula;
     uint32_t depth; /* of brackets; bounds the machine's stack, too */
     bool unknown_is_empty;
+    struct bytes *unknown; /* where the first name with a point goes that is no field; or NULL */
     struct err *err;
 };
 
@@ -128,7 +130,7 @@ static struct bytes read_pointed(struct reader *reader, size_t begin)
     while (end < reader->text.size && (is_name(data[end]) || data[end] == '.' || data[end] == '-'))
         end++;
     for (cut = end; cut > reader->at; cut--) {
-        if (schema_find(reader->snapshot->schema, bytes_make(data + begin, cut - begin)))
+        if (schema_find(reader->schema, bytes_make(data + begin, cut - begin)))
             break;
     }
     reader->at = cut > reader->at ? cut : end;
@@ -146,10 +148,20 @@ static struct bytes read_name(struct reader *reader)
     return bytes_make(reader->text.data + begin, reader->at - begin);
 }
 
+static const struct column *column_of(const struct reader *reader, const struct field *field)
+{
+    return reader->columns && field ? columns_column(reader->columns, field->id) : NULL;
+}
+
 /* *field NULL: nobody has a value of it. */
 static int read_field(struct reader *reader, struct bytes name, const struct field **field)
 {
-    *field = schema_find(reader->snapshot->schema, name);
+    *field = schema_find(reader->schema, name);
+    if (!*field && reader->unknown && name.size && memchr(name.data, '.', name.size)) {
+        if (!reader->unknown->size)
+            *reader->unknown = name;
+        return 0;
+    }
     if (!*field && !(reader->unknown_is_empty && name.size))
         return err_set(reader->err, ERR_INVALID,
                        "%s: byte %zu: \"%.*s\" is neither a field nor a function", reader->where,
@@ -202,7 +214,7 @@ static int read_of_field(struct reader *reader, uint8_t kind)
     rc = expect(reader, ')');
     if (rc || !field)
         return rc ? rc : add_nothing(reader);
-    step.column = columns_column(reader->snapshot->columns, field->id);
+    step.column = column_of(reader, field);
     return add_step(reader, step);
 }
 
@@ -231,7 +243,7 @@ static int read_has(struct reader *reader)
         return rc;
     if (field && (!field_has_dictionary(field) || field->multiple))
         return refuse(reader, "has() needs a keyword or a category with one value");
-    step.column = field ? columns_column(reader->snapshot->columns, field->id) : NULL;
+    step.column = column_of(reader, field);
     if (step.column) {
         const struct dictionary *dictionary = column_dictionary(step.column);
         uint64_t *bits;
@@ -296,7 +308,7 @@ static int read_value(struct reader *reader)
     for (i = 0; field->type == FIELD_DECIMAL && i < field->scale; i++)
         step.number *= 10;
     step.is_flag = field->type == FIELD_BOOLEAN;
-    step.column = columns_column(reader->snapshot->columns, field->id);
+    step.column = column_of(reader, field);
     return add_step(reader, step);
 }
 
@@ -358,32 +370,61 @@ static int read_sum(struct reader *reader)
     return rc;
 }
 
+/* All of the text. */
+static int read_formula(struct reader *reader)
+{
+    struct formula *made = arena_zero(reader->arena, sizeof(*made));
+    int rc;
+
+    if (reader->text.size > QUERY_FORMULA_SIZE_MAX)
+        return err_set(reader->err, ERR_LIMIT, "%s: %zu bytes, a formula has at most %d",
+                       reader->where, reader->text.size, QUERY_FORMULA_SIZE_MAX);
+    made->steps = arena_array(reader->arena, QUERY_FORMULA_STEP_COUNT_MAX, sizeof(*made->steps));
+    reader->formula = made;
+    rc = read_sum(reader);
+    peek(reader);
+    if (!rc && reader->at < reader->text.size)
+        rc = refuse(reader, "the formula should end here");
+    if (!rc)
+        made->factor_max = formula_find_factor(made->steps, made->count);
+    return rc;
+}
+
 int formula_compile(const struct snapshot *snapshot, struct bytes text,
                     const struct query_stage *stage, const char *where, struct arena *arena,
                     struct formula **formula, struct err *err)
 {
-    struct formula *made = arena_zero(arena, sizeof(*made));
-    struct reader reader = {.snapshot = snapshot,
+    struct reader reader = {.schema = snapshot->schema,
+                            .columns = snapshot->columns,
                             .where = where,
                             .arena = arena,
                             .text = text,
-                            .formula = made,
                             .unknown_is_empty = stage->unknown_is_empty,
+                            .err = err};
+    int rc = read_formula(&reader);
+
+    *formula = rc ? NULL : reader.formula;
+    if (!rc)
+        reader.formula->now = stage->now;
+    return rc;
+}
+
+int formula_check(const struct schema *schema, struct bytes text, const char *where,
+                  struct bytes *unknown, double *factor_max, struct err *err)
+{
+    struct arena *arena = arena_new();
+    struct reader reader = {.schema = schema,
+                            .where = where,
+                            .arena = arena,
+                            .text = text,
+                            .unknown = unknown,
                             .err = err};
     int rc;
 
-    if (text.size > QUERY_FORMULA_SIZE_MAX)
-        return err_set(err, ERR_LIMIT, "%s: %zu bytes, a formula has at most %d", where, text.size,
-                       QUERY_FORMULA_SIZE_MAX);
-    made->now = stage->now;
-    made->steps = arena_array(arena, QUERY_FORMULA_STEP_COUNT_MAX, sizeof(*made->steps));
-    rc = read_sum(&reader);
-    peek(&reader);
-    if (!rc && reader.at < text.size)
-        rc = refuse(&reader, "the formula should end here");
-    *formula = rc ? NULL : made;
-    if (!rc)
-        made->factor_max = formula_find_factor(made->steps, made->count);
+    *unknown = BYTES_EMPTY;
+    rc = read_formula(&reader);
+    *factor_max = rc ? NAN : reader.formula->factor_max;
+    arena_free(arena);
     return rc;
 }
 

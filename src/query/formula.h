@@ -27,6 +27,12 @@ int formula_compile(const struct snapshot *snapshot, struct bytes text,
                     const struct query_stage *stage, const char *where, struct arena *arena,
                     struct formula **formula, struct err *err);
 
+/* Whether this is a formula of such fields, by whoever has no snapshot: what a start of a process
+ * is told. A name with a point that is no field may become one, as attributes do: *unknown is the
+ * first such, in the text, else empty. *factor_max: as formula_factor_max. */
+int formula_check(const struct schema *schema, struct bytes text, const char *where,
+                  struct bytes *unknown, double *factor_max, struct err *err);
+
 bool formula_uses_score(const struct formula *formula);
 
 /* Of a formula that is the score times something else: what that is at most, so that whoever skips

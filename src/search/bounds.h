@@ -22,6 +22,12 @@ enum {
     SEARCH_NEAR_M = 25000,            /* "near me": a large town */
     SEARCH_FRAGMENT_SIZE = 160,       /* of a description, with the words marked */
     SEARCH_SHARE_MIN_PERCENT = 50,    /* of the hits have the attribute: its filter is offered */
+    LIKELY_SAMPLE_COUNT = 40,         /* offers that tell which categories are meant: two pages */
+    LIKELY_CATEGORY_COUNT_MAX = 4,    /* that a text may be about at once */
+    LIKELY_OWN_MIN_PERCENT = 10,      /* of those offers are of each of them ... */
+    LIKELY_ALL_MIN_PERCENT = 60,      /* ... and of all; less: the text is about anything */
+    LIKELY_GAIN_PERCENT = 50,         /* more that their offers weigh */
+    RANKING_FORMULA_COUNT_MAX = 16,   /* of ranking.best: one line of the config */
     SUGGEST_COUNT = 8,                /* lines, unless the request says */
     SUGGEST_COUNT_MAX = 20,
     SUGGEST_CATEGORY_COUNT = 5,

@@ -16,7 +16,9 @@
 #include "query/value.h"
 #include "search/bounds.h"
 #include "search/found.h"
+#include "search/likely.h"
 #include "search/nearness.h"
+#include "search/order.h"
 
 /* with those of category and currency, a second end, and what words of the text choose */
 enum { PAGE_FILTER_MAX = SEARCH_FILTER_COUNT_MAX + 5 };
@@ -204,8 +206,7 @@ static void choose_meant(struct wanted *wanted)
     }
 }
 
-/* "-диван" does not name what is not wanted, and quotes are about words. */
-static bool has_signs(const char *text)
+bool text_has_signs(const char *text)
 {
     if (strpbrk(text, "\"*~"))
         return true;
@@ -241,7 +242,7 @@ int wanted_search(struct wanted *wanted, const char *text, struct err *err)
 
     wanted->text = text;
     wanted->named = NULL;
-    if (!rc && !sent->all_words && *wanted->meaning.text && !has_signs(wanted->meaning.text))
+    if (!rc && !sent->all_words && *wanted->meaning.text && !text_has_signs(wanted->meaning.text))
         find_named(wanted);
     if (rc || !sent->all_words)
         return rc;
@@ -285,6 +286,8 @@ int wanted_read(struct wanted *wanted, const struct catalog *catalog,
                        &wanted->tier, &text, err);
     if (!rc)
         rc = wanted_search(wanted, text, err);
+    if (!rc && wanted->tier.likely) /* in the order of the first page */
+        rc = likely_read(catalog, wanted->tier.likely, arena, &wanted->likely, err);
     if (rc)
         return rc;
     choose_meant(wanted);
@@ -320,16 +323,22 @@ static Torg__V1__Filter *values_filter(const char *field, char **values, size_t 
     return filter;
 }
 
-Torg__V1__Filter *category_filter(const struct category *category, struct arena *arena)
+char *category_path_text(const struct category *category, struct arena *arena)
 {
     const struct category **path = category_path(category, arena);
-    Torg__V1__Filter *filter = MESSAGE_NEW(filter, arena);
-    char **values = arena_array(arena, 1, sizeof(*values));
     char *text = arena_strdup(arena, path[0]->id);
 
     for (size_t i = 1; i < category->depth; i++)
         text = arena_printf(arena, "%s/%s", text, path[i]->id);
-    values[0] = text;
+    return text;
+}
+
+Torg__V1__Filter *category_filter(const struct category *category, struct arena *arena)
+{
+    Torg__V1__Filter *filter = MESSAGE_NEW(filter, arena);
+    char **values = arena_array(arena, 1, sizeof(*values));
+
+    values[0] = category_path_text(category, arena);
     filter->kind_case = TORG__V1__FILTER__KIND_SUBTREE;
     filter->subtree = MESSAGE_NEW(field_values, arena);
     filter->subtree->field = (char *)OFFER_FIELD_CATEGORY;
@@ -443,43 +452,6 @@ static int all_filters(const struct wanted *wanted, Torg__V1__Filter **filter, s
 
 /* --- the stage --- */
 
-/* An offer that few have seen, or nobody, is as good as its words. */
-static const char by_clicks[] = "score * min(max(default(" OFFER_FIELD_APPEAL ", 1), 0.8), 1.25)";
-
-static void put_order(const struct wanted *wanted, Torg__V1__QueryStage *stage)
-{
-    struct arena *arena = wanted->arena;
-    Torg__V1__Sort *sort = MESSAGE_NEW(sort, arena);
-
-    switch (wanted->request->order) {
-    case TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__CHEAPEST:
-    case TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__DEAREST:
-        sort->field = (char *)OFFER_FIELD_PRICE;
-        sort->descending =
-            wanted->request->order == TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__DEAREST;
-        break;
-    case TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__NEAREST:
-        sort->field = (char *)OFFER_FIELD_POINT;
-        sort->from = wanted->request->near;
-        break;
-    case TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__BEST:
-        if (*wanted->text) {
-            if (wanted->by_clicks)
-                sort->formula = (char *)by_clicks;
-            else
-                sort->relevance = true;
-            break;
-        }
-        /* fall through */
-    default:
-        sort->field = (char *)OFFER_FIELD_CREATED;
-        sort->descending = true;
-    }
-    stage->sorts = arena_array(arena, 1, sizeof(stage->sorts[0]));
-    stage->sorts[0] = sort;
-    stage->n_sorts = 1;
-}
-
 static void put_shown(const struct wanted *wanted, Torg__V1__QueryStage *stage)
 {
     static char *const marked[] = {OFFER_FIELD_TITLE, OFFER_FIELD_DESCRIPTION};
@@ -521,8 +493,8 @@ void wanted_prefer(const struct wanted *wanted, bool is_whole, Torg__V1__QuerySt
     if (wanted->request->order != TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__BEST)
         return;
     prefer_named(wanted, stage);
-    if (is_whole)
-        nearness_add(meaning->text, stage, wanted->arena);
+    nearness_add(meaning->text, is_whole, stage, wanted->arena);
+    nearness_head(wanted->text, stage, wanted->arena);
     for (size_t i = 0; i < meaning->count; i++) {
         if (meaning->list[i].kind == MEANT_FILLER)
             nearness_prefer(meaning->list[i].text, stage, wanted->arena);
@@ -537,7 +509,7 @@ int wanted_stage(const struct wanted *wanted, Torg__V1__QueryStage **out, struct
     int rc = all_filters(wanted, &stage->filter, err);
 
     stage->text = (char *)wanted->meaning.text;
-    put_order(wanted, stage);
+    order_put(wanted, stage);
     put_shown(wanted, stage);
     stage->offset = request->offset;
     stage->_limit_case = TORG__V1__QUERY_STAGE___LIMIT_LIMIT;

@@ -5,9 +5,19 @@
 #ifndef TORG_SEARCH_CHOICES_H
 #define TORG_SEARCH_CHOICES_H
 
+#include "search/bounds.h"
 #include "search/filters.h"
 #include "search/meaning.h"
 #include "search/tiers.h"
+
+/* What a text is most likely about (likely.h): categories, none under another. */
+struct likely {
+    struct likely_category {
+        const struct category *category;
+        unsigned percent; /* of the offers that are what was asked for */
+    } list[LIKELY_CATEGORY_COUNT_MAX];
+    size_t count; /* 0: nothing stands out */
+};
 
 /* A request, read. */
 struct wanted {
@@ -18,11 +28,13 @@ struct wanted {
     struct meaning meaning;       /* of it */
     const struct category *named; /* by the whole text; NULL: none */
     const char *named_by;         /* as it was typed */
+    struct likely likely;         /* by BEST their offers come sooner */
     struct tier tier;             /* where the page begins */
     const struct catalog *catalog;
     const struct category *category; /* NULL: all */
     enum language language;
-    bool by_clicks; /* as in search.h */
+    const struct ranking *ranking; /* as in search.h */
+    bool by_clicks;                /* as in search.h */
     struct arena *arena;
     const struct search_filter *chosen; /* one a choice of the request */
 };
@@ -51,6 +63,12 @@ int wanted_stage(const struct wanted *wanted, Torg__V1__QueryStage **stage, stru
  * side (of whole matches), and words that say nothing about the thing but may be in its title
  * ("продаётся студия", not "сдам студию"). */
 void wanted_prefer(const struct wanted *wanted, bool is_whole, Torg__V1__QueryStage *stage);
+
+/* "-диван" does not name what is not wanted, and quotes are about words. */
+bool text_has_signs(const char *text);
+
+/* The ids from the top, as the index has them: "transport/cars". */
+char *category_path_text(const struct category *category, struct arena *arena);
 
 /* The category and all under it. */
 Torg__V1__Filter *category_filter(const struct category *category, struct arena *arena);

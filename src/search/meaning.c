@@ -39,9 +39,9 @@ static const struct known {
 
 /* Words of grammar: nearly every text may have them, and nobody looks for them. */
 static const char *const stops[] = {
-    "в",   "во", "на", "с",  "со", "и",  "или", "для", "от",   "до", "по",  "из",
-    "к",   "ко", "о",  "об", "же", "бы", "the", "a",   "an",   "of", "for", "with",
-    "and", "or", "in", "on", "to", "by", "at",  "as",  "from", "is", "&",
+    "в",  "во", "на", "с",  "со", "и",   "или",  "для", "от", "до",  "по",   "из",  "к",
+    "ко", "о",  "об", "же", "бы", "the", "a",    "an",  "of", "for", "with", "and", "or",
+    "in", "on", "to", "by", "at", "as",  "from", "is",  "&",  "w",   "w/",
 };
 
 struct chunk {
@@ -101,6 +101,9 @@ static void add_chunks(struct reader *reader, size_t start, size_t end, bool is_
             stop++;
         if (stop == start)
             return;
+        if (stop - start > 2 && (reader->line[start] | 0x20) == 'w' &&
+            reader->line[start + 1] == '/')
+            stop = start + 2; /* "fan w/light" */
         first = start;
         last = stop;
         while (first < last && strchr(".,;:!?()", reader->line[first]))

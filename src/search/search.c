@@ -15,12 +15,15 @@
 #include "search/asking.h"
 #include "search/bounds.h"
 #include "search/found.h"
+#include "search/likely.h"
 #include "search/nearest.h"
 #include "search/offered.h"
+#include "search/order.h"
 #include "search/spelling.h"
 #include "search/synonyms.h"
 #include "search/tiers.h"
 #include "search/title_word.h"
+#include "search/understood.h"
 #include "search/values.h"
 
 enum { STEP_COUNT = 4, PAGE_STAGE_COUNT = 4 };
@@ -81,9 +84,11 @@ static void add_offers(const struct searching *searching, const Torg__V1__StageA
 static bool next_tier(const struct searching *searching, struct tier *next)
 {
     const Torg__V1__StageAnswer *last = searching->rest ? searching->rest : searching->whole;
+    const struct likely *likely = &searching->wanted.likely;
 
     *next = (struct tier){.is_some = searching->rest != NULL,
-                          .cursor = bytes_make(last->cursor.data, last->cursor.len)};
+                          .cursor = bytes_make(last->cursor.data, last->cursor.len),
+                          .likely = likely_put(likely, searching->arena)};
     if (next->cursor.size || searching->rest)
         return next->cursor.size > 0;
     next->is_some = true;
@@ -108,43 +113,6 @@ static void put_offers(const struct searching *searching)
     cursor =
         tier_cursor(&next, searching->wanted.sent->text, searching->wanted.text, searching->arena);
     response->cursor = (ProtobufCBinaryData){.data = (uint8_t *)cursor.data, .len = cursor.size};
-}
-
-/* What was not searched as words. */
-static void put_understood(const struct searching *searching)
-{
-    static const char *const kinds[] = {[MEANT_FILLER] = "filler",
-                                        [MEANT_NEW] = "condition",
-                                        [MEANT_USED] = "condition",
-                                        [MEANT_NEAR] = "distance",
-                                        [MEANT_PRICE] = "price"};
-    const struct wanted *wanted = &searching->wanted;
-    Torg__V1__SearchOffersResponse *response = searching->response;
-    struct arena *arena = searching->arena;
-
-    response->understood = arena_array(arena, wanted->meaning.count + SYNONYM_USE_COUNT_MAX + 1,
-                                       sizeof(response->understood[0]));
-    for (size_t i = 0; i < wanted->meaning.count; i++) {
-        const struct meant *meant = &wanted->meaning.list[i];
-        Torg__V1__Understood *understood = MESSAGE_NEW(understood, arena);
-
-        if (meant->kind == MEANT_STOP)
-            continue;
-        understood->text = (char *)meant->text;
-        understood->as = (char *)kinds[meant->kind];
-        if (meant->kind != MEANT_FILLER)
-            understood->choice = (Torg__V1__FilterChoice *)wanted_choice(wanted, understood->as);
-        response->understood[response->n_understood++] = understood;
-    }
-    if (wanted->named) {
-        Torg__V1__Understood *understood = MESSAGE_NEW(understood, arena);
-
-        understood->text = (char *)wanted->named_by;
-        understood->as = "category";
-        understood->category = arena_strdup(arena, wanted->named->id);
-        understood->category_name = arena_strdup(arena, wanted->named->name.in[wanted->language]);
-        response->understood[response->n_understood++] = understood;
-    }
 }
 
 /* --- categories --- */
@@ -420,6 +388,7 @@ static int page_stages(const struct searching *searching, Torg__V1__QueryStage *
     if (rc)
         return rc;
     wanted_prefer(wanted, true, stages[0]);
+    likely_show(wanted, stages[0]);
     if (wanted->tier.is_some) {
         stages[0]->limit = 0;
         stages[0]->cursor = (ProtobufCBinaryData){0};
@@ -460,6 +429,45 @@ static int ask_page(struct searching *searching, struct err *err)
         searching->response->corrected->original_total = answers[count - 1]->total;
     }
     return 0;
+}
+
+/* The offers with all words once more, in another order; they are counted already. */
+static int ask_again(struct searching *searching, struct err *err)
+{
+    int64_t began_us = clock_mono_us(searching->search->clock);
+    const Torg__V1__StageAnswer *answer;
+    Torg__V1__StageAnswer *whole;
+    Torg__V1__QueryStage *stage;
+    int rc = wanted_stage(&searching->wanted, &stage, err);
+
+    if (rc)
+        return rc;
+    wanted_prefer(&searching->wanted, true, stage);
+    stage->no_total = true;
+    rc = asking_run(&searching->asking, &stage, 1, &answer, err);
+    searching->page_us += clock_mono_us(searching->search->clock) - began_us;
+    if (rc)
+        return rc;
+    whole = MESSAGE_NEW(stage_answer, searching->arena);
+    *whole = *answer;
+    whole->total = searching->whole->total;
+    searching->whole = whole;
+    return 0;
+}
+
+/* The thing before its parts: "toyota camry" is about cars. */
+static int weigh_categories(struct searching *searching, struct err *err)
+{
+    struct wanted *wanted = &searching->wanted;
+    int rc;
+
+    if (!likely_may_be(wanted) || !searching->page->total ||
+        (searching->whole->total && likely_is_settled(wanted, searching->whole)))
+        return 0;
+    rc = likely_find(&searching->asking, wanted, !searching->whole->total, &wanted->likely, err);
+    if (rc || !wanted->likely.count || !searching->whole->n_hits)
+        return rc;
+    return ask_again(searching, err);
 }
 
 /* What the page has room for behind the offers with all words. */
@@ -685,13 +693,17 @@ static int find_page(struct searching *searching, struct err *err)
     if (!rc)
         rc = search_nearest(searching, err);
     if (!rc)
+        rc = weigh_categories(searching, err);
+    if (!rc)
         rc = ask_rest(searching, err);
     if (rc)
         return rc;
     if (is_corrected(searching))
         spelling_count(searching->response->corrected->reason);
     put_offers(searching);
-    put_understood(searching);
+    understood_put(&searching->wanted, searching->response);
+    if (searching->wanted.sent->explain)
+        searching->response->ranking = order_tell(&searching->wanted);
     synonyms_tell(searching->asking.synonyms, searching->wanted.meaning.text,
                   searching->asking.kept, searching->asking.kept_count, searching->arena,
                   searching->response);
@@ -751,6 +763,7 @@ int search_offers(const struct search *search, const Torg__V1__SearchOffersReque
     int rc = wanted_read(&searching.wanted, catalog, request, language, arena, err);
 
     assert(search->clock && search->ask);
+    searching.wanted.ranking = search->ranking;
     searching.wanted.by_clicks = search->by_clicks;
     searching.asking.synonyms = synonyms;
     response->times = arena_array(arena, STEP_COUNT, sizeof(response->times[0]));

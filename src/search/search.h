@@ -22,6 +22,7 @@
 #include "torg/v1/search.pb-c.h"
 #include "torg/v1/searcher.pb-c.h"
 
+struct ranking;  /* search/ranking.h */
 struct speller;  /* spell/speller.h */
 struct synonyms; /* search/synonyms.h */
 
@@ -54,6 +55,7 @@ struct search {
                     size_t key_count, const char *language, struct arena *arena,
                     Torg__V1__Snippet ***list, size_t *count, struct err *err);
     void *snippets_arg;
+    const struct ranking *ranking; /* BEST: the operator's formulas; NULL: there are none */
     int64_t deadline_us; /* of a search, unless its caller wants it sooner; 0: the usual */
     bool by_clicks;      /* BEST: what is clicked more than its category is counts for more */
     bool is_quiet;       /* a failure is told to the caller alone, and not to the log */

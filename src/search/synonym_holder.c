@@ -12,6 +12,7 @@
 #include "base/object.h"
 #include "base/task.h"
 #include "search/bounds.h"
+#include "search/shipped_synonyms.h"
 #include "search/synonym_sets.h"
 
 enum { SYNONYM_HOLDER_MAGIC = OBJECT_MAGIC('s', 'h', 'l', 'd') };
@@ -19,6 +20,7 @@ enum { SYNONYM_HOLDER_MAGIC = OBJECT_MAGIC('s', 'h', 'l', 'd') };
 struct synonym_holder {
     uint32_t magic;
     struct store *store; /* borrowed */
+    bool has_shipped;
 
     pthread_mutex_t lock;     /* guards the pointer */
     struct synonyms *current; /* a reference */
@@ -55,12 +57,14 @@ static void swap(struct synonym_holder *holder, struct synonyms *next)
     synonyms_unref(old);
 }
 
-static int load(struct store *store, struct arena *arena, struct synonyms **synonyms,
-                struct err *err)
+static int load(const struct synonym_holder *holder, struct arena *arena,
+                struct synonyms **synonyms, struct err *err)
 {
-    struct synonym_rules rules[SYNONYM_LANGUAGE_COUNT_MAX];
+    struct synonym_rules rules[SYNONYM_LANGUAGE_COUNT_MAX + 1];
+    struct violations none = violations_in(arena);
     struct synonym_sets sets;
-    int rc = synonym_sets_read(store, arena, &sets, err);
+    size_t count;
+    int rc = synonym_sets_read(holder->store, arena, &sets, err);
 
     for (size_t i = 0; i < sets.count && !rc; i++) {
         struct violations faults = violations_in(arena);
@@ -69,8 +73,11 @@ static int load(struct store *store, struct arena *arena, struct synonyms **syno
         if (rc)
             err_wrap(err, "the synonyms in \"%s\"", sets.list[i].language);
     }
+    count = sets.count; /* behind them, as the first come first */
+    if (!rc && holder->has_shipped)
+        rc = synonyms_parse(shipped_synonyms(), arena, &rules[count++], &none, err);
     if (!rc)
-        *synonyms = synonyms_new(rules, sets.count);
+        *synonyms = synonyms_new(rules, count);
     return rc;
 }
 
@@ -84,7 +91,7 @@ static int follow(struct synonym_holder *holder, struct err *err)
     if (rc || mark == holder->mark)
         return rc;
     arena = arena_new();
-    rc = load(holder->store, arena, &next, err);
+    rc = load(holder, arena, &next, err);
     arena_free(arena);
     if (rc)
         return rc;
@@ -119,8 +126,8 @@ static void watch_for_ever(struct task *task, void *arg)
     }
 }
 
-int synonym_holder_open(struct store *store, bool watch, struct synonym_holder **holder,
-                        struct err *err)
+int synonym_holder_open(struct store *store, bool watch, bool has_shipped,
+                        struct synonym_holder **holder, struct err *err)
 {
     struct synonym_holder *made = mem_zero(sizeof(*made));
     const struct task_options task = {
@@ -130,6 +137,7 @@ int synonym_holder_open(struct store *store, bool watch, struct synonym_holder *
     object_begin(made, SYNONYM_HOLDER_MAGIC);
     *holder = NULL;
     made->store = store;
+    made->has_shipped = has_shipped;
     pthread_mutex_init(&made->lock, NULL);
     pthread_mutex_init(&made->refreshing, NULL);
     made->current = synonyms_new(NULL, 0);

@@ -16,8 +16,9 @@
 struct synonym_holder;
 
 /* watch: starts the task. */
-int synonym_holder_open(struct store *store, bool watch, struct synonym_holder **holder,
-                        struct err *err);
+/* has_shipped: with those of shipped_synonyms.h. */
+int synonym_holder_open(struct store *store, bool watch, bool has_shipped,
+                        struct synonym_holder **holder, struct err *err);
 void synonym_holder_close(struct synonym_holder *holder); /* NULL is fine */
 
 /* A reference, to be given back by synonyms_unref; never NULL. For those who are given a function.

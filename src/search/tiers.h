@@ -7,6 +7,8 @@
  *     cursor: the searcher's                       goes on among those that have all words
  *             TIER_SOME, the searcher's            ... among those that lack some
  *             TIER_SOME, size, hash u64, text      these begin; text: as in query/cursor.h
+ *             TIER_LIKELY, size u16, likely, one of the above
+ *                                                  the order that the first page had (likely.h)
  */
 #ifndef TORG_SEARCH_TIERS_H
 #define TORG_SEARCH_TIERS_H
@@ -20,6 +22,7 @@
 struct tier {
     bool is_some;        /* all of the first part was shown */
     struct bytes cursor; /* of the searcher; empty: from the beginning */
+    const char *likely;  /* categories whose offers come sooner (likely_put); NULL: none */
 };
 
 /* Where a page begins, and the text that is to be searched for it. */

@@ -87,9 +87,9 @@ static void another_process_follows(void **state)
     struct err err;
 
     begin(state);
-    OK(synonym_holder_open(store, false, &here, &err));
+    OK(synonym_holder_open(store, false, false, &here, &err));
     OK(apply("ru", "тв => телевизор", 0, &err));
-    OK(synonym_holder_open(store, false, &there, &err));
+    OK(synonym_holder_open(store, false, false, &there, &err));
     assert_true(means(there, "тв", "телевизор"));
     assert_false(means(here, "тв", "телевизор"));
     OK(synonym_holder_refresh(here, &err));

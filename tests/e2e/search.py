@@ -409,4 +409,27 @@ def what_is_clicked_rises_among_its_equals():
         tap.equal(market.names(**request), before, "without the setting")
 
 
+@tap.test
+def the_operator_s_formula_decides_the_order():
+    by_size = "score * (1 + min(default(a.frame-size, 0), 40) / 40)"
+    by_place = "score / (1 + default(near, 0) / 100000)"
+    request = {"text": "велосипед номер", "onlyOffers": True, "explain": True}
+    with Market(f"--ranking.best={by_size} | bikes: {by_place}") as market:
+        tap.equal(market.names(**request)[:6], [f"bike-{number}" for number in (5, 4, 3, 2, 1, 0)])
+        tap.equal(market.names(**request)[6:], market.names(**request, offset=6), "partial matches stay behind")
+        _, page = market.call("SearchService/SearchOffers", {**request, "limit": 2})
+        tap.equal(page["ranking"]["formula"], by_size)
+        rest = market.names(**request, limit=4, cursor=page["cursor"])
+        tap.equal(rest, [f"bike-{number}" for number in (3, 2, 1, 0)], "by pages, too")
+        near = market.names(**request, category="bikes", near=MOSCOW)
+        tap.equal([int(name[-1]) % 2 for name in near[:6]], [1, 1, 1, 0, 0, 0], "those of Moscow first")
+        far = market.names(**request, category="bikes", near=PETERSBURG)
+        tap.equal([int(name[-1]) % 2 for name in far[:6]], [0, 0, 0, 1, 1, 1])
+        tap.equal(len(market.names(**request, category="bikes")), 6, "without a point")
+        tap.equal(market.stop(), 0)
+        refused = market.torg("up", "--ranking.best=score | bikes: score * sise")
+        tap.equal(refused.returncode != 0, True)
+        tap.contains(refused.stderr, 'ranking.best, category bikes: byte 9: "sise" is neither a field nor a function')
+
+
 tap.main()

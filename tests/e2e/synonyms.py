@@ -16,6 +16,10 @@ ps5 => playstation 5
 
 
 class Market(Shop):
+    def offer(self, title):
+        made = self.ok("OfferService/CreateOffer", {"content": {**BOOK, "title": title}}, self.alice)
+        self.ok("SearchService/SearchOffers", {"wait": [made["freshnessToken"]]})
+
     def fill(self):
         waits = [self.ok("OfferService/CreateOffer", {"content": {**BOOK, "title": title}}, self.alice)
                  for title in TITLES]
@@ -118,6 +122,26 @@ def what_visitors_retype_is_proposed():
         shop.write("ru.txt", told)                                                           # a line of it is a rule
         shop.synonyms("apply", "ru.txt")
         tap.equal("nothing is proposed" in shop.synonyms("proposals"), True)
+
+
+@tap.test
+def words_that_are_one_find_each_other_unless_that_is_not_wanted():
+    with Market() as shop:
+        for title in ("Wall shelf, grey", "Over the range microwave"):
+            shop.offer(title)
+        titles, answer = shop.found("gray shelves")
+        tap.equal(titles, ["Wall shelf, grey"])
+        tap.equal([(each["text"], each["as"], each["also"]) for each in answer["understood"]],
+                  [("gray", "synonym", ["grey"]), ("shelves", "synonym", ["shelf"])])
+        tap.equal(shop.found("otr microwave")[0], ["Over the range microwave"])
+        tap.equal(shop.found("gray shelves", keepWords=["gray"])[0], [])
+        shop.write("en.txt", "otr, overhead range\n")                        # beside those of the operator
+        shop.synonyms("apply", "en.txt")
+        tap.equal(shop.found("otr microwave")[0], ["Over the range microwave"])
+        tap.equal(shop.stop(), 0)
+        shop.start("up", "--search.synonyms=false")
+        tap.wait_until(lambda: shop.found("shelf")[0] == ["Wall shelf, grey"], what="the offers again")
+        tap.equal((shop.found("gray shelves")[0], shop.found("otr microwave")[0]), ([], []))
 
 
 tap.main()

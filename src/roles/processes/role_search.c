@@ -11,6 +11,7 @@
 #include "roles/bounds.h"
 #include "roles/processes/peer_settings.h"
 #include "roles/processes/process.h"
+#include "roles/processes/ranking_settings.h"
 #include "search/learner.h"
 #include "search/service.h"
 #include "search/service_synonyms.h"
@@ -28,6 +29,7 @@ static struct events events;
 static struct rpc_service event_calls;
 static struct rest_service plain;
 static struct rest_service pages;
+static struct ranking ranking;
 static struct learner *learner; /* NULL: texts are not corrected */
 static struct peers *searchers; /* in other processes; NULL: that of this one is asked */
 static struct snippet_pages *glued;
@@ -135,6 +137,7 @@ static int open_inspect(struct process *process, struct err *err)
 int role_search_serve(struct process *process, struct err *err)
 {
     int rc = synonym_holder_open(process->backends.store, process->role_count > 0,
+                                 config_number(process->config, SETTING_SEARCH_SYNONYMS) != 0,
                                  &process->synonyms, err);
 
     if (rc)
@@ -157,6 +160,7 @@ int role_search_start(struct process *process, struct err *err)
         rc = err_set(err, ERR_PRECONDITION,
                      "the role search has no searcher to ask: name those of other processes in "
                      "search.searchers, or the role searcher before it");
+    rc = rc ? rc : ranking_settings_read(process, &ranking, err);
     rc = rc ? rc : open_inspect(process, err);
     rc = rc ? rc : process_open_snippets(process, err);
     rc = rc ? rc : role_search_serve(process, err);
@@ -185,6 +189,7 @@ int role_search_start(struct process *process, struct err *err)
                         .settle = wait_for_change,
                         .settle_arg = process->inspect,
                         .deadline_us = config_number(process->config, SETTING_SEARCH_DEADLINE),
+                        .ranking = &ranking,
                         .by_clicks = config_number(process->config, SETTING_SEARCH_CLICKS) != 0};
     service = search_service(&search);
     service.remote = searchers != NULL;

@@ -261,11 +261,54 @@ static void factors_are_bounded(void **state)
     shard_exit(world->reader);
 }
 
+/* Without a shard: the same is refused, at the same byte. */
+static void formulas_are_checked_without_documents(void **state)
+{
+    static const struct field fields[] = {{.type = FIELD_INTEGER, .name = "price"},
+                                          {.type = FIELD_DATE, .name = "created"},
+                                          {.type = FIELD_CATEGORY, .name = "category"},
+                                          {.type = FIELD_INTEGER, .name = "a.frame-size"}};
+    static const struct {
+        const char *text, *told; /* NULL: it is right */
+        const char *unknown;
+        double max;
+    } cases[] = {
+        {"score * (1 + 0.5 / (1 + max(age(created), 0)))", NULL, "", 1.5},
+        {"score * (1 + 0.5 * has(category, \"cars\")) - a.frame-size", NULL, "", NAN},
+        {"score * min(default(a.gears, 1), 2)", NULL, "a.gears", 1},
+        {"score * prise", "ranking: byte 9: \"prise\" is neither a field nor a function", "", 0},
+        {"score * age(price)", "ranking: byte 18: age() needs a date field", "", 0},
+        {"score *", "ranking: byte 8: a number, a field, a function or a bracket is expected", "",
+         0},
+    };
+    struct schema *schema = schema_new();
+    struct err err = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        assert_int_equal(schema_add(schema, &fields[i], NULL, &err), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bytes unknown;
+        double max;
+        int rc = formula_check(schema, bytes_of(cases[i].text), "ranking", &unknown, &max, &err);
+
+        assert_int_equal(rc, cases[i].told ? ERR_INVALID : 0);
+        if (cases[i].told) {
+            assert_string_equal(err.text, cases[i].told);
+            continue;
+        }
+        assert_true(bytes_equal_text(unknown, cases[i].unknown));
+        assert_true(isnan(max) ? isnan(cases[i].max) : fabs(max - cases[i].max) < 1e-9);
+    }
+    schema_free(schema);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_what_they_say),
         cmocka_unit_test(factors_are_bounded),
+        cmocka_unit_test(formulas_are_checked_without_documents),
         cmocka_unit_test(nothing_stays_nothing),
         cmocka_unit_test(what_is_wrong_is_refused),
         cmocka_unit_test(an_unknown_field_is_empty_where_that_is_wanted),

@@ -37,6 +37,9 @@ static void fillers_and_grammar_are_left_out(void **state)
     expect_text("чехол для айфона", "чехол айфона", true);
     expect_text("iPhone 13 for sale", "iPhone 13", true);
     expect_text("case for the iphone", "case iphone", true);
+    expect_text("ceiling fan w/ light", "ceiling fan light", true);
+    expect_text("ceiling fan W/light", "ceiling fan light", true);
+    expect_text("ceiling fan w light", "ceiling fan light", true);
     expect_text("", "", false);
     expect_text("диван", "диван", false);
     expect_text("угловой  диван", "угловой  диван", true);
@@ -54,6 +57,7 @@ static void units_are_no_grammar(void **state)
     (void)state;
     expect_text("48 in vanity", "48 in vanity", true);
     expect_text("насос 220 в", "насос 220 в", true);
+    expect_text("60 w bulb", "60 w bulb", true);
     expect_text("ремонт в москве", "ремонт москве", true);
 }
 

@@ -12,7 +12,7 @@
 #include "search/nearness.h"
 
 /* What is asked for beside the text: phrases, then exact forms with a sign. */
-static const char *phrases(const char *text)
+static const char *told_of(const char *text, bool is_whole)
 {
     static char told[256];
     struct arena *arena = arena_new();
@@ -21,7 +21,7 @@ static const char *phrases(const char *text)
 
     stage.clauses = list;
     stage.n_clauses = 1;
-    nearness_add(text, &stage, arena);
+    nearness_add(text, is_whole, &stage, arena);
     assert_ptr_equal(stage.clauses[0], &own);
     told[0] = 0;
     for (size_t i = 1; i < stage.n_clauses; i++) {
@@ -40,6 +40,53 @@ static const char *phrases(const char *text)
     return told;
 }
 
+static const char *phrases(const char *text)
+{
+    return told_of(text, true);
+}
+
+/* The word that offers should say they are; "": none is asked for. */
+static const char *head(const char *text)
+{
+    static char told[256];
+    struct arena *arena = arena_new();
+    Torg__V1__QueryStage stage = TORG__V1__QUERY_STAGE__INIT;
+
+    nearness_head(text, &stage, arena);
+    assert_true(stage.n_clauses <= 1);
+    snprintf(told, sizeof(told), "%s", stage.n_clauses ? stage.clauses[0]->text : "");
+    if (stage.n_clauses) {
+        assert_int_equal(stage.clauses[0]->occur, TORG__V1__TEXT_CLAUSE__OCCUR__BONUS);
+        assert_int_equal(stage.clauses[0]->n_fields, 1);
+        assert_string_equal(stage.clauses[0]->fields[0], "words");
+    }
+    arena_free(arena);
+    return told;
+}
+
+static void the_last_noun_is_what_is_asked_for(void **state)
+{
+    (void)state;
+    assert_string_equal(head("ge refrigerator water filter"), "filter");
+    assert_string_equal(head("ceiling fan with light"), "fan");
+    assert_string_equal(head("ceiling fan w/ light"), "fan");
+    assert_string_equal(head("angle bracket 12 in"), "bracket");
+    assert_string_equal(head("2x4 8ft lumber"), ""); /* alone it weighs enough */
+    assert_string_equal(head("water \"filter\" ge"), "");
+    assert_string_equal(head("велосипед Stels Navigator"), "");
+    assert_string_equal(head("a b c d e f g lamp shade"), "");
+    assert_string_equal(head(""), "");
+}
+
+/* Partial matches do not go by neighbours. */
+static void forms_count_wherever_words_are_found(void **state)
+{
+    (void)state;
+    assert_string_equal(told_of("nova 128 ГБ", false), "!ГБ");
+    assert_string_equal(told_of("gas lawn mower", false), "");
+    assert_string_equal(phrases("128 ГБ"), "128 ГБ, !ГБ");
+}
+
 static void neighbours_are_phrases(void **state)
 {
     (void)state;
@@ -56,7 +103,9 @@ static void neighbours_are_phrases(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(neighbours_are_phrases)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(neighbours_are_phrases),
+                                       cmocka_unit_test(forms_count_wherever_words_are_found),
+                                       cmocka_unit_test(the_last_noun_is_what_is_asked_for)};
 
     return cmocka_run_group_tests_name("search-nearness", tests, NULL, NULL);
 }
