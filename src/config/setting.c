@@ -498,6 +498,15 @@ const struct setting setting_table[SETTING_COUNT] = {
                                .kind = SETTING_BOOL,
                                .help = "Offers that are clicked more than others come sooner. "
                                        "Searches for frequent words take longer then."},
+    [SETTING_SEARCH_OLD_MAX] =
+        {.name = "search.old_max",
+         .default_text = "1h",
+         .kind = SETTING_DURATION,
+         .max = 30LL * 24 * 60 * MINUTE_US,
+         .help =
+             "While no searcher has caught up with what was indexed, buyers are answered from a "
+             "state that is at most so old, which the answer says, and without offers that may "
+             "not be seen any more. 0s: never; they are told that the search is unavailable."},
     [SETTING_SEARCH_SEARCHERS] = {.name = "search.searchers",
                                   .default_text = "",
                                   .kind = SETTING_LIST,

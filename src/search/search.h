@@ -54,8 +54,9 @@ struct search {
                     size_t key_count, const char *language, struct arena *arena,
                     Torg__V1__Snippet ***list, size_t *count, struct err *err);
     void *snippets_arg;
-    bool by_clicks; /* BEST: what is clicked more than its category is counts for more */
-    bool is_quiet;  /* a failure is told to the caller alone, and not to the log */
+    uint32_t old_max_seconds; /* of the state that pages may be made of; 0: caught up or none */
+    bool by_clicks;           /* BEST: what is clicked more than its category is counts for more */
+    bool is_quiet;            /* a failure is told to the caller alone, and not to the log */
 };
 
 /* Everything of the answer is in the arena. ERR_INVALID names the field of the request. */

@@ -137,8 +137,9 @@ static void live(void *shared, unsigned life)
     crowd_stop(&cluster);
     sim_faults_none();
     judge_at_rest(&cluster);
-    cluster_note("%u acknowledged, %u not answered, %u searches", cluster.model.done_count,
-                 cluster.model.unsure_count, cluster.model.search_count);
+    cluster_note("%u acknowledged, %u not answered, %u searches, %u answered by old states",
+                 cluster.model.done_count, cluster.model.unsure_count, cluster.model.search_count,
+                 cluster.model.old_count);
 }
 
 int main(int argc, char **argv)
