@@ -531,6 +531,15 @@ const struct setting setting_table[SETTING_COUNT] = {
                                  .help = "How long a buyer's search may take, unless its caller "
                                          "wants it sooner, with the wait for the writes that it "
                                          "names. Then it is told deadline_exceeded."},
+    [SETTING_SEARCH_OLD_MAX] =
+        {.name = "search.old_max",
+         .default_text = "1h",
+         .kind = SETTING_DURATION,
+         .max = 30LL * 24 * 60 * MINUTE_US,
+         .help =
+             "While no searcher has caught up with what was indexed, buyers are answered from a "
+             "state that is at most so old, which the answer says, and without offers that may "
+             "not be seen any more. 0s: never; they are told that the search is unavailable."},
     [SETTING_SEARCH_SEARCHERS] = {.name = "search.searchers",
                                   .default_text = "",
                                   .kind = SETTING_LIST,

@@ -119,6 +119,12 @@ static bool parse_decimal(struct bytes text, unsigned scale, int64_t *value)
     return *value != COLUMN_NULL;
 }
 
+/* As value_put writes what no calendar of four digits has. */
+static bool parse_far_date(struct bytes text, int64_t *value)
+{
+    return parse_decimal(text, 0, value) && (*value < DATE_MIN || *value > DATE_MAX);
+}
+
 bool value_parse(const struct field *field, struct bytes text, bool is_end, int64_t *value)
 {
     switch (field->type) {
@@ -127,7 +133,7 @@ bool value_parse(const struct field *field, struct bytes text, bool is_end, int6
     case FIELD_DECIMAL:
         return parse_decimal(text, field->scale, value);
     case FIELD_DATE:
-        return parse_date(text, is_end, value);
+        return parse_date(text, is_end, value) || parse_far_date(text, value);
     case FIELD_BOOLEAN:
         *value = bytes_equal_text(text, "true");
         return *value || bytes_equal_text(text, "false");

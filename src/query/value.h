@@ -20,8 +20,8 @@
 /* Whether the field's column holds numbers that can be written so. */
 bool value_is_number(const struct field *field);
 
-/* A day is its first second; is_end: its last. False: it is not of the field's type, or has more
- * digits behind the point than the field. */
+/* A day is its first second; is_end: its last; what is beyond the years 1 to 9999, seconds. False:
+ * it is not of the field's type, or has more digits behind the point than the field. */
 bool value_parse(const struct field *field, struct bytes text, bool is_end, int64_t *value);
 
 /* Dates beyond the years 1 to 9999 as seconds. */

@@ -66,6 +66,7 @@ int asking_run(struct asking *asking, Torg__V1__QueryStage **stages, size_t coun
     request->n_wait = asking->wait_count;
     request->seen = asking->seen;
     request->epoch = asking->epoch;
+    request->old_max_seconds = asking->old_max_seconds;
     rc = asking->search->ask(asking->search->ask_arg, request, asking->deadline_us, arena, response,
                              err);
     if (rc && rc != ERR_NOT_FOUND)
@@ -76,6 +77,8 @@ int asking_run(struct asking *asking, Torg__V1__QueryStage **stages, size_t coun
     if (response->seen.len)
         asking->seen = response->seen;
     asking->is_partial |= response->is_partial;
+    if (response->old_seconds > asking->old_seconds)
+        asking->old_seconds = response->old_seconds;
     return 0;
 }
 

@@ -19,6 +19,25 @@
 
 enum { EARTH_RADIUS_M = 6371009 };
 
+int found_leave_out_gone(const struct search *search, struct arena *arena,
+                         Torg__V1__SearchOffersResponse *response, struct err *err)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < response->n_offers; i++) {
+        Torg__V1__Offer *offer;
+        int rc = search->fetch(search->fetch_arg, response->offers[i]->id, arena, &offer, err);
+
+        if (rc && rc != ERR_NOT_FOUND) /* what cannot be looked up is not shown */
+            return err_set(err, ERR_UNAVAILABLE,
+                           "the search is unavailable for the moment: try again");
+        if (!rc)
+            response->offers[count++] = response->offers[i];
+    }
+    response->n_offers = count;
+    return 0;
+}
+
 void stage_show_offers(Torg__V1__QueryStage *stage)
 {
     static char *const shown[] = {

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "catalog/catalog.h"
+#include "search/search.h"
 #include "torg/v1/query.pb-c.h"
 #include "torg/v1/search.pb-c.h"
 
@@ -17,6 +18,11 @@ void stage_show_offers(Torg__V1__QueryStage *stage);
 /* near: distances are counted from there; NULL: none are told. */
 Torg__V1__FoundOffer *found_offer(const Torg__V1__Hit *hit, const Torg__V1__GeoPoint *near,
                                   struct arena *arena);
+
+/* Of a page that an old state has made: offers that no visitor may see any more are taken out of
+ * it, each looked up by search->fetch. */
+int found_leave_out_gone(const struct search *search, struct arena *arena,
+                         Torg__V1__SearchOffersResponse *response, struct err *err);
 
 /* The first value of a field that was shown; "" without. */
 const char *hit_shown(const Torg__V1__Hit *hit, const char *name);

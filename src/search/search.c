@@ -746,18 +746,21 @@ int search_offers(const struct search *search, const Torg__V1__SearchOffersReque
                   enum language language, int64_t deadline_us, struct arena *arena,
                   Torg__V1__SearchOffersResponse *response, struct err *err)
 {
-    struct searching searching = {.search = search,
-                                  .asking = {.search = search,
-                                             .arena = arena,
-                                             .deadline_us = deadline_us,
-                                             .wait = request->wait,
-                                             .wait_count = request->n_wait,
-                                             .seen = request->seen,
-                                             .kept = request->keep_words,
-                                             .kept_count = request->n_keep_words},
-                                  .arena = arena,
-                                  .step_us = clock_mono_us(search->clock),
-                                  .response = response};
+    struct searching searching = {
+        .search = search,
+        .asking = {.search = search,
+                   .arena = arena,
+                   .deadline_us = deadline_us,
+                   .wait = request->wait,
+                   .wait_count = request->n_wait,
+                   .seen = request->seen,
+                   .kept = request->keep_words,
+                   .kept_count = request->n_keep_words,
+                   /* Not of a request that waits, or has done so. */
+                   .old_max_seconds = request->wait ? 0 : search->old_max_seconds},
+        .arena = arena,
+        .step_us = clock_mono_us(search->clock),
+        .response = response};
     struct catalog *catalog = search->catalog(search->catalog_arg);
     struct synonyms *synonyms = search->synonyms ? search->synonyms(search->synonyms_arg) : NULL;
     int rc = wanted_read(&searching.wanted, catalog, request, language, arena, err);
@@ -771,6 +774,9 @@ int search_offers(const struct search *search, const Torg__V1__SearchOffersReque
     searching.sent = searching.wanted.meaning;
     if (!rc)
         rc = run(&searching, err);
+    if (!rc && searching.asking.old_seconds)
+        rc = found_leave_out_gone(search, arena, response, err);
+    response->old_seconds = searching.asking.old_seconds;
     response->is_partial = searching.asking.is_partial;
     response->seen = searching.asking.seen;
     catalog_unref(catalog);

@@ -56,9 +56,10 @@ struct search {
                     Torg__V1__Snippet ***list, size_t *count, struct err *err);
     void *snippets_arg;
     const struct ranking *ranking; /* BEST: the operator's formulas; NULL: there are none */
-    int64_t deadline_us; /* of a search, unless its caller wants it sooner; 0: the usual */
-    bool by_clicks;      /* BEST: what is clicked more than its category is counts for more */
-    bool is_quiet;       /* a failure is told to the caller alone, and not to the log */
+    int64_t deadline_us;      /* of a search, unless its caller wants it sooner; 0: the usual */
+    uint32_t old_max_seconds; /* of the state that pages may be made of; 0: caught up or none */
+    bool by_clicks;           /* BEST: what is clicked more than its category is counts for more */
+    bool is_quiet;            /* a failure is told to the caller alone, and not to the log */
 };
 
 /* When a search that began then has to be answered, by what is set. */

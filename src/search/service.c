@@ -32,6 +32,8 @@ static int settle_waits(const struct search *search, Torg__V1__SearchOffersReque
     char **tokens = arena_array(arena, request->n_wait + 1, sizeof(*tokens));
     size_t count = 0;
 
+    if (!request->n_wait)
+        return 0; /* `wait` stays NULL: search_offers asks that */
     if (request->n_wait > SEARCHER_WAIT_COUNT_MAX)
         return err_set(err, ERR_LIMIT, "wait: %zu tokens, at most %d are waited for",
                        request->n_wait, SEARCHER_WAIT_COUNT_MAX);

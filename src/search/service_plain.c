@@ -414,6 +414,8 @@ static void write_answer(const Torg__V1__SearchOffersResponse *response, bool ha
     }
     if (response->is_partial)
         buf_put_text(out, ",\"partial\":true");
+    if (response->old_seconds)
+        buf_printf(out, ",\"old_seconds\":%" PRIu64, response->old_seconds);
     buf_printf(out, ",\"ms\":%.3f}\n", (double)took_us / 1000);
 }
 

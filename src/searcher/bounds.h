@@ -12,6 +12,7 @@ enum {
     SEARCHER_BATCH_MS = 2,                /* ... or what came within this time */
     SEARCHER_REPLAY_COUNT = 2000,         /* shown together while far behind */
     SEARCHER_REPLICA_COUNT_MAX = 256,     /* shards in one process: a thread each, and one more */
+    SEARCHER_OLD_COUNT_MAX = 4,           /* shards in one process with two states: as many more */
     SEARCHER_SHARD_COUNT_MAX = 1024,      /* of a client */
     SEARCHER_CLIENT_SIZE_MAX = 40,        /* of a client's name */
     SEARCHER_MAP_SIZE_MAX = 1 << 20,      /* of the index map */

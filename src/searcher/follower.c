@@ -35,6 +35,7 @@ struct follower {
     uint32_t magic;
     struct follower_options options; /* dir and shards are owned */
     struct waiters waiters;
+    struct old_states old;
     struct task watcher, keeper;
     pthread_mutex_t lock;
     struct condition changed;
@@ -190,7 +191,8 @@ static struct replica *start_replica(struct follower *follower, const char *clie
                                             .epoch = epoch,
                                             .shard = shard,
                                             .shard_count = shard_count,
-                                            .waiters = &follower->waiters};
+                                            .waiters = &follower->waiters,
+                                            .old = &follower->old};
 
     snprintf(dir, sizeof(dir), "%s/%s/%jd/%u", follower->options.dir, client, (intmax_t)epoch,
              shard);
@@ -449,6 +451,10 @@ int follower_start(const struct follower_options *options, struct follower **out
     condition_init(&follower->changed, options->clock);
     follower->view = view_new();
     waiters_init(&follower->waiters);
+    atomic_init(&follower->old.count, 0);
+    follower->old.now = metrics_gauge("torg_searcher_old_states", NULL,
+                                      "Shards that hold an old state beside the one that is to "
+                                      "replace it.");
     (void)read_map(follower, &later); /* before the first search; the watcher tries again */
     if (task_start(&follower->watcher, &watcher, NULL) ||
         task_start(&follower->keeper, &keeper, NULL))

@@ -37,6 +37,7 @@ struct searching {
     Torg__V1__LaneFreshness ***waits; /* by shard */
     size_t *wait_counts;
     uint64_t *seen; /* by shard: the offset that an answer before has seen; 0: none */
+    uint32_t old_max_seconds;
     bool has_waits;
     struct stage_state {
         const struct page_cursor *mark;    /* the page before; NULL: this is the first */
@@ -332,6 +333,7 @@ static void make_request(struct searching *searching, uint32_t shard, bool with_
     request->wait = searching->waits[shard];
     request->n_wait = searching->wait_counts[shard];
     request->seen_offset = searching->seen[shard];
+    request->old_max_seconds = searching->has_waits ? 0 : searching->old_max_seconds;
     request->deadline_ms = left_us > MS_US ? (uint32_t)(left_us / MS_US) : 1;
     request->stages = arena_array(searching->arena, count + 1, sizeof(request->stages[0]));
     for (size_t i = 0; i < count && with_stages; i++) {
@@ -621,6 +623,23 @@ static void tell_missing(const struct searching *searching, Torg__V1__SearchResp
     response->is_partial = response->n_missing_shards > 0;
 }
 
+static void tell_old(const struct searching *searching, Torg__V1__SearchResponse *response)
+{
+    uint32_t count = searching->client->shard_count;
+
+    response->old_shards =
+        arena_array(searching->arena, count + 1, sizeof(response->old_shards[0]));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gather_ask *ask = &searching->asks[i];
+        uint64_t seconds = ask->request ? ask->answer->old_seconds : 0;
+
+        if (seconds)
+            response->old_shards[response->n_old_shards++] = i;
+        if (seconds > response->old_seconds)
+            response->old_seconds = seconds;
+    }
+}
+
 /* Words counted if they have to be, then pages until there are enough hits. The threads that ask
  * several shards read the query in an arena of its own. */
 static int ask_and_merge(struct searching *searching, Torg__V1__QueryAnswer *answer,
@@ -658,6 +677,7 @@ static int search(struct searching *searching, Torg__V1__SearchResponse *respons
     if (rc)
         return rc;
     tell_missing(searching, response);
+    tell_old(searching, response);
     answer->microseconds = (uint64_t)(clock_mono_us(searching->front->clock) - began_us);
     response->answer = answer;
     response->epoch = searching->epoch->epoch;
@@ -682,6 +702,7 @@ int front_search(const struct front *front, const char *client,
                                   .query = request->query,
                                   .deadline_us = deadline_us,
                                   .arena = arena,
+                                  .old_max_seconds = request->old_max_seconds,
                                   .now = clock_wall_us(front->clock) / SECOND_US};
     int rc = 0;
 

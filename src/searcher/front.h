@@ -45,7 +45,8 @@ int front_look(const struct front *front, const char *client, char *const *token
 struct front_state {
     uint32_t answered_count; /* each shard is ready here or at another searcher */
     uint32_t opening_count;  /* one is being opened, or has not caught up yet */
-    uint32_t broken_count;   /* one has lost messages: only another epoch mends that */
+    uint32_t broken_count;   /* one has lost messages, and waits for a pour */
+    uint32_t old_count;      /* all are answered, one of them by an old state alone */
 };
 
 /* Whether searches are answered. ERR_UNAVAILABLE tells of a shard that is not ready. */

@@ -30,7 +30,7 @@ static void check_client(const struct front *front, const struct index_client *c
 {
     const struct index_epoch *epoch = client_serving(client);
     struct replica_state *now = mem_alloc(sizeof(*now));
-    bool is_ours = false, is_opening = false, is_broken = false;
+    bool is_ours = false, is_opening = false, is_broken = false, is_old = false;
 
     for (uint32_t i = 0; epoch && i < client->shard_count; i++) {
         if (!epoch->shards[i])
@@ -39,7 +39,9 @@ static void check_client(const struct front *front, const struct index_client *c
         replica_state(epoch->shards[i], now);
         if (now->is_ready || is_elsewhere(front, client, epoch->epoch, i))
             continue;
-        if (now->progress.has_gap)
+        if (now->old_us)
+            is_old = true;
+        else if (now->progress.has_gap)
             is_broken = true;
         else
             is_opening = true;
@@ -48,7 +50,8 @@ static void check_client(const struct front *front, const struct index_client *c
     }
     state->opening_count += is_opening;
     state->broken_count += is_broken && !is_opening;
-    state->answered_count += is_ours && !is_opening && !is_broken;
+    state->old_count += is_old && !is_opening && !is_broken;
+    state->answered_count += is_ours && !is_opening && !is_broken && !is_old;
     free(now);
 }
 

@@ -16,7 +16,8 @@ static bool is_request_at_fault(int rc)
 
 /* It gets a little less time than the call: an answer without some shards has to come back. */
 static int ask(struct peer *peer, const Torg__V1__SearchRequest *request, int64_t ms,
-               struct arena *arena, Torg__V1__SearchResponse *response, struct err *err)
+               bool takes_old, struct arena *arena, Torg__V1__SearchResponse *response,
+               struct err *err)
 {
     Torg__V1__SearchRequest sent = *request;
     struct buf packed = BUF_INIT(REQUEST_SIZE_MAX);
@@ -27,6 +28,7 @@ static int ask(struct peer *peer, const Torg__V1__SearchRequest *request, int64_
 
     sent.deadline_ms =
         (uint32_t)(its_ms < SEARCHER_DEADLINE_MS_MAX ? its_ms : SEARCHER_DEADLINE_MS_MAX);
+    sent.old_max_seconds = takes_old ? request->old_max_seconds : 0;
     message_encode(&sent.base, &packed);
     if (buf_failed(&packed))
         rc = err_set(err, ERR_INVALID, "the request is larger than %d bytes", REQUEST_SIZE_MAX);
@@ -63,11 +65,15 @@ int64_t fronts_patience_ms(const Torg__V1__SearchRequest *request, int64_t left_
                                                                  : SEARCHER_SILENCE_MS_MAX;
 }
 
+/* Who has an old state alone may be followed by one that is caught up: its answer is kept until
+ * the others have been asked for better. */
 int fronts_search(struct peers *peers, const Torg__V1__SearchRequest *request, int64_t deadline_us,
                   struct arena *arena, Torg__V1__SearchResponse *response, struct err *err)
 {
     struct peer *found[SEARCHER_PEER_COUNT_MAX];
     uint32_t count = peers_all(peers, found, SEARCHER_PEER_COUNT_MAX);
+    const Torg__V1__SearchResponse none = *response;
+    Torg__V1__SearchResponse old = *response;
     struct err first = {0};
 
     for (uint32_t i = 0; i < count; i++) {
@@ -77,18 +83,27 @@ int fronts_search(struct peers *peers, const Torg__V1__SearchRequest *request, i
 
         if (left_ms < 1)
             break;
-        rc = ask(found[i], request, fronts_patience_ms(request, left_ms, i + 1 == count), arena,
-                 response, &fault);
-        if (!rc)
+        *response = none;
+        rc = ask(found[i], request,
+                 fronts_patience_ms(request, left_ms, i + 1 == count && !old.old_seconds),
+                 !old.old_seconds, arena, response, &fault);
+        if (!rc && !response->old_seconds && !(response->is_partial && old.old_seconds))
             return 0;
-        if (is_request_at_fault(rc)) {
+        if (!rc && !old.old_seconds)
+            old = *response;
+        if (rc && is_request_at_fault(rc) && !old.old_seconds) {
             *err = fault;
             return rc;
         }
-        tell(found[i], rc, &fault);
+        if (rc)
+            tell(found[i], rc, &fault);
         /* One that does not know the client may be new: a reason of another one is truer. */
-        if (!first.code || first.code == ERR_NOT_FOUND)
+        if (rc && (!first.code || first.code == ERR_NOT_FOUND))
             first = fault;
+    }
+    if (old.old_seconds) {
+        *response = old;
+        return 0;
     }
     if (!first.code)
         return err_set(err, ERR_TIMEOUT, "no time was left to ask a searcher");

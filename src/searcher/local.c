@@ -32,17 +32,24 @@ static int wait_for(struct replica *replica, const Torg__V1__ShardRequest *reque
 static int visit_for(struct replica *replica, const Torg__V1__ShardRequest *request,
                      int64_t deadline_us, struct visit **visit, struct err *err)
 {
+    uint32_t old_max = request->n_wait ? 0 : request->old_max_seconds;
     int rc = wait_for(replica, request, deadline_us, err);
+    bool is_old;
 
-    rc = rc ? rc : replica_visit(replica, visit, err);
+    rc = rc ? rc : replica_visit(replica, old_max, visit, err);
     if (rc || !request->seen_offset || !shard_wait((*visit)->shard, request->seen_offset, 0, NULL))
         return rc;
+    is_old = (*visit)->old_seconds > 0;
     visit_end(*visit);
     *visit = NULL;
+    if (is_old)
+        return err_set(err, ERR_UNAVAILABLE,
+                       "shard %u has an old state alone, older than what was seen before",
+                       replica_shard(replica));
     rc = replica_wait(replica, REPLICA_OFFSET,
                       request->seen_offset > INT64_MAX ? INT64_MAX : (int64_t)request->seen_offset,
                       deadline_us, err);
-    return rc ? rc : replica_visit(replica, visit, err);
+    return rc ? rc : replica_visit(replica, 0, visit, err);
 }
 
 /* A query that asks for more than a query may does so of every shard, and will: it is no shard that
@@ -237,6 +244,7 @@ int local_search(struct replica *replica, const Torg__V1__ShardRequest *request,
         visit_end(visit);
         return rc;
     }
+    message->old_seconds = visit->old_seconds;
     name_shard(message->answer, replica_shard(replica));
     message->stages = arena_array(arena, result.answer_count + 1, sizeof(message->stages[0]));
     message->n_stages = result.answer_count;

@@ -116,6 +116,7 @@ uint64_t part_query_hash(const Torg__V1__Query *query, uint32_t stage, struct ar
     bare->clauses = from->clauses;
     bare->n_clauses = from->n_clauses;
     bare->should_min = from->should_min;
+    bare->not_all = from->not_all;
     bare->filter = from->filter;
     bare->sorts = from->sorts;
     bare->n_sorts = from->n_sorts;

@@ -160,20 +160,22 @@ static void poll_peer(struct task *task, void *arg)
     } while (task_pause(task, (int64_t)SEARCHER_PEER_POLL_MS * MS_US));
 }
 
-static bool has_ready(const struct peer *peer, const char *client, int64_t epoch, uint32_t shard)
+/* What it last said of the shard; NULL: nothing. */
+static const Torg__V1__ShardFreshness *find_shard(const struct peer *peer, const char *client,
+                                                  int64_t epoch, uint32_t shard)
 {
     for (size_t i = 0; peer->answers && i < peer->last->n_shards; i++) {
         const Torg__V1__ShardFreshness *one = peer->last->shards[i];
 
-        if (one->is_ready && one->shard == shard && one->epoch == epoch &&
-            strcmp(one->client, client) == 0)
-            return true;
+        if (one->shard == shard && one->epoch == epoch && strcmp(one->client, client) == 0)
+            return one;
     }
-    return false;
+    return NULL;
 }
 
-uint32_t peers_with(struct peers *peers, const char *client, int64_t epoch, uint32_t shard,
-                    struct peer **found, uint32_t max)
+/* old_max: 0 for those that are ready, else for those that are not and answer nevertheless. */
+static uint32_t find_peers(struct peers *peers, const char *client, int64_t epoch, uint32_t shard,
+                           uint32_t old_max, struct peer **found, uint32_t max)
 {
     uint32_t turn = peers ? atomic_fetch_add(&peers->turn, 1) : 0;
     uint32_t all = peers ? atomic_load(&peers->count) : 0;
@@ -181,13 +183,30 @@ uint32_t peers_with(struct peers *peers, const char *client, int64_t epoch, uint
 
     for (uint32_t i = 0; i < all && count < max; i++) {
         struct peer *peer = peers->list[(turn + i) % all];
+        const Torg__V1__ShardFreshness *one;
 
         pthread_mutex_lock(&peer->lock);
-        if (has_ready(peer, client, epoch, shard))
+        one = find_shard(peer, client, epoch, shard);
+        if (one && (old_max ? !one->is_ready && one->old_seconds && one->old_seconds <= old_max
+                            : one->is_ready))
             found[count++] = peer;
         pthread_mutex_unlock(&peer->lock);
     }
     return count;
+}
+
+uint32_t peers_with_old(struct peers *peers, const Torg__V1__ShardRequest *request,
+                        struct peer **found, uint32_t max)
+{
+    assert(request->old_max_seconds);
+    return find_peers(peers, request->client, request->epoch, request->shard,
+                      request->old_max_seconds, found, max);
+}
+
+uint32_t peers_with(struct peers *peers, const char *client, int64_t epoch, uint32_t shard,
+                    struct peer **found, uint32_t max)
+{
+    return find_peers(peers, client, epoch, shard, 0, found, max);
 }
 
 static bool is_answering(struct peer *peer)

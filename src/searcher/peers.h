@@ -48,6 +48,10 @@ const struct clock *peers_clock(const struct peers *peers);
 uint32_t peers_with(struct peers *peers, const char *client, int64_t epoch, uint32_t shard,
                     struct peer **found, uint32_t max);
 
+/* Those that answer the request with an old state, and not with a newer one. */
+uint32_t peers_with_old(struct peers *peers, const Torg__V1__ShardRequest *request,
+                        struct peer **found, uint32_t max);
+
 /* All of them, those that answered last time first, each of these two beginning with another one
  * each time; returns how many. */
 uint32_t peers_all(struct peers *peers, struct peer **found, uint32_t max);

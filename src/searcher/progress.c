@@ -4,7 +4,7 @@
 
 #include "base/varint.h"
 
-enum { VERSION_WITHOUT_POUR = 1, VERSION = 2, FLAG_GAP = 1 };
+enum { VERSION_WITHOUT_POUR = 1, VERSION_WITHOUT_TIME = 2, VERSION = 3, FLAG_GAP = 1 };
 
 void progress_encode(const struct progress *progress, struct buf *out)
 {
@@ -13,6 +13,7 @@ void progress_encode(const struct progress *progress, struct buf *out)
     varint_put(out, progress->has_gap ? FLAG_GAP : 0);
     varint_put(out, (uint64_t)progress->pour); /* never below 0: such a shard is thrown away */
     varint_put(out, progress->pour_ticket);
+    varint_put(out, (uint64_t)progress->time_us);
     varint_put(out, PROGRESS_LANE_COUNT);
     for (int i = 0; i < PROGRESS_LANE_COUNT; i++)
         varint_put(out, (uint64_t)progress->lanes[i]);
@@ -21,18 +22,21 @@ void progress_encode(const struct progress *progress, struct buf *out)
 static bool decode(struct bytes note, struct progress *progress)
 {
     uint64_t version, flags, count, idx;
-    uint64_t pour = 0;
+    uint64_t pour = 0, time_us = 0;
 
     if (!varint_get(&note, &version) || version < VERSION_WITHOUT_POUR || version > VERSION ||
         !varint_get(&note, &progress->ticket) || !varint_get(&note, &flags) || flags > FLAG_GAP)
         return false;
-    if (version >= VERSION &&
+    if (version > VERSION_WITHOUT_POUR &&
         (!varint_get(&note, &pour) || !varint_get(&note, &progress->pour_ticket)))
+        return false;
+    if (version > VERSION_WITHOUT_TIME && !varint_get(&note, &time_us))
         return false;
     if (!varint_get(&note, &count) || count > PROGRESS_LANE_COUNT)
         return false;
     progress->has_gap = flags & FLAG_GAP;
-    progress->pour = version < VERSION && progress->has_gap ? -1 : (int64_t)pour;
+    progress->pour = version == VERSION_WITHOUT_POUR && progress->has_gap ? -1 : (int64_t)pour;
+    progress->time_us = (int64_t)time_us;
     for (uint64_t i = 0; i < count; i++) {
         if (!varint_get(&note, &idx))
             return false;

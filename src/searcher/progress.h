@@ -2,10 +2,10 @@
 /*
  * progress.h - what a shard knows of those who feed it; kept as the shard's note.
  *
- *     2 | varint ticket | flags byte | varint pour | varint its ticket | varint count |
- *         varint idx of each lane
+ *     3 | varint ticket | flags byte | varint pour | varint its ticket | varint time |
+ *         varint count | varint idx of each lane
  *
- * Version 1 had no pour.
+ * Version 1 had no pour, version 2 no time.
  *
  * It belongs to an offset of the topic, as the shard's content does: both are published, saved and
  * loaded together.
@@ -29,6 +29,7 @@ struct progress {
     int64_t pour;                       /* ... before the end of this pour; 0: none has begun;
                                          * below: what is there is of no use, as of version 1 */
     uint64_t pour_ticket;               /* of who began it */
+    int64_t time_us;                    /* of the newest message that is in; 0: not known */
 };
 
 void progress_encode(const struct progress *progress, struct buf *out);

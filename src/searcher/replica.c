@@ -15,6 +15,8 @@
 #include "model/topics.h"
 #include "searcher/replica_parts.h"
 
+enum { PATH_SIZE = 4096 };
+
 /* ---- life ---- */
 
 static struct counter *applied(const char *labels, const char *way)
@@ -51,6 +53,15 @@ static void make_metrics(struct replica *replica)
                                          "From a message's time to its being searchable.");
 }
 
+static void name_places(struct replica *replica, const char *dir)
+{
+    char second[PATH_SIZE];
+
+    snprintf(second, sizeof(second), "%s.b", dir);
+    replica->places[0] = mem_strdup(dir);
+    replica->places[1] = mem_strdup(second);
+}
+
 struct replica *replica_new(const struct replica_options *options)
 {
     struct replica *replica = mem_zero(sizeof(*replica));
@@ -60,7 +71,9 @@ struct replica *replica_new(const struct replica_options *options)
     object_begin(replica, REPLICA_MAGIC);
     replica->options = *options;
     replica->options.client = mem_strdup(options->client);
-    replica->options.dir = options->dir ? mem_strdup(options->dir) : NULL;
+    replica->options.dir = NULL; /* its places instead */
+    if (options->dir)
+        name_places(replica, options->dir);
     index_topic_name(options->client, options->epoch, replica->topic);
     atomic_store(&replica->refs, 1);
     pthread_mutex_init(&replica->lock, NULL);
@@ -101,18 +114,19 @@ void replica_unref(struct replica *replica)
         return;
     replica_stop(replica, false);
     task_stop(&replica->task);
-    assert(!replica->opened);
-    if (atomic_load(&replica->is_removed) && replica->options.dir) {
+    assert(!replica->opened && !replica->old && !replica->replaced);
+    for (int i = 0; i < REPLICA_PLACE_COUNT && atomic_load(&replica->is_removed); i++) {
         struct err err;
 
-        if (dir_remove(replica->options.dir, &err))
+        if (replica->places[i] && dir_remove(replica->places[i], &err))
             log_warn("the directory of a retired index stays", LOG_TEXT("reason", err.text));
     }
     condition_release(&replica->changed);
     pthread_mutex_destroy(&replica->lock);
     arrivals_free(replica->arrivals);
     free((char *)replica->options.client);
-    free((char *)replica->options.dir);
+    for (int i = 0; i < REPLICA_PLACE_COUNT; i++)
+        free(replica->places[i]);
     object_end(replica, REPLICA_MAGIC);
     free(replica);
 }
@@ -191,11 +205,9 @@ void replica_close_shard(struct replica *replica, struct opened *opened)
     close_opened(opened);
 }
 
-/* Under the replica's lock. */
-static struct opened *hold(struct replica *replica)
+/* Under the replica's lock. NULL is nobody. */
+static struct opened *hold(struct opened *opened)
 {
-    struct opened *opened = replica->opened;
-
     if (!opened)
         return NULL;
     object_check(opened, OPENED_MAGIC);
@@ -250,16 +262,22 @@ static int make_visit(struct opened *opened, struct visit **out, struct err *err
     return 0;
 }
 
-int replica_visit(struct replica *replica, struct visit **visit, struct err *err)
+int replica_visit(struct replica *replica, uint64_t old_max_seconds, struct visit **visit,
+                  struct err *err)
 {
     struct opened *opened = NULL;
+    uint64_t old_seconds = 0;
     int rc = 0;
 
     object_check(replica, REPLICA_MAGIC);
     *visit = NULL;
     pthread_mutex_lock(&replica->lock);
+    if (!replica->state.is_ready)
+        old_seconds = replica_old_seconds(replica, &replica->state);
     if (replica->state.is_ready)
-        opened = hold(replica);
+        opened = hold(replica->opened);
+    else if (old_seconds && old_seconds <= old_max_seconds)
+        opened = hold(replica->old ? replica->old : replica->opened);
     if (!opened)
         rc = refuse(replica, err);
     pthread_mutex_unlock(&replica->lock);
@@ -277,6 +295,8 @@ int replica_visit(struct replica *replica, struct visit **visit, struct err *err
         rc = make_visit(opened, visit, err);
     if (rc)
         let_go(opened, NULL);
+    else
+        (*visit)->old_seconds = old_seconds;
     return rc;
 }
 
@@ -335,6 +355,15 @@ void replica_state(struct replica *replica, struct replica_state *state)
     pthread_mutex_unlock(&replica->lock);
 }
 
+uint64_t replica_old_seconds(const struct replica *replica, const struct replica_state *state)
+{
+    int64_t now_us = clock_wall_us(replica->options.clock);
+
+    if (state->is_ready || !state->old_us)
+        return 0;
+    return now_us > state->old_us ? (uint64_t)((now_us - state->old_us) / SECOND_US) + 1 : 1;
+}
+
 void replica_tell(struct replica *replica, const char *reason)
 {
     bool is_news;
@@ -360,17 +389,17 @@ int replica_checkpoint(struct replica *replica, struct err *err)
     pthread_mutex_lock(&replica->lock);
     offset = replica->state.offset;
     if (offset != replica->checkpoint_offset)
-        opened = hold(replica);
+        opened = hold(replica->opened);
     pthread_mutex_unlock(&replica->lock);
     if (!opened)
         return 0;
     rc = shard_checkpoint(opened->shard, err);
     let_go(opened, NULL);
-    if (!rc) {
-        pthread_mutex_lock(&replica->lock);
+    pthread_mutex_lock(&replica->lock);
+    if (!rc)
         replica->checkpoint_offset = offset;
-        pthread_mutex_unlock(&replica->lock);
-    }
+    replica->has_failed_to_save = rc && rc != ERR_TIMEOUT && rc != ERR_CANCELLED;
+    pthread_mutex_unlock(&replica->lock);
     return rc;
 }
 

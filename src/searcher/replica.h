@@ -8,10 +8,12 @@
  *
  * What came in is shown every SEARCHER_BATCH_COUNT messages or SEARCHER_BATCH_MS, whichever is
  * first; far behind the end, in larger steps. It is ready once it has what the topic had when it
- * was opened; from then on it stays so, however far behind.
+ * was opened; from then on it stays so, however far behind. While it is not, what it has already
+ * is shown to those who take an old state, if it is whole: what a restart replays from, or what
+ * another state is about to replace (replica_old.c).
  *
  * When the topic has lost messages that the shard needs, or the shard its files and the topic its
- * beginning, the state is thrown away and the replica begins at the next mark of a pour: it is
+ * beginning, the replica begins without a state at the next mark of a pour: it is
  * ready when it has applied that pour's end (apply.h). The owner of the shard pours without being
  * asked (registry/indexing/indexer_tend.c). A damaged directory is thrown away too.
  *
@@ -20,8 +22,11 @@
 #ifndef TORG_SEARCHER_REPLICA_H
 #define TORG_SEARCHER_REPLICA_H
 
+#include <stdatomic.h>
+
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/metrics.h"
 #include "base/object.h"
 #include "index/shard/shard.h"
 #include "query/query.h"
@@ -38,7 +43,15 @@ struct replica_options {
     const char *client;
     int64_t epoch;
     uint32_t shard, shard_count;
-    struct waiters *waiters; /* of all replicas */
+    struct waiters *waiters; /* of all replicas, as the next */
+    struct old_states *old;
+};
+
+/* How many replicas of a process hold a second state: each costs the memory and the files of a
+ * shard. */
+struct old_states {
+    atomic_uint count;
+    struct gauge *now;
 };
 
 /* Starts its thread. Give it back with replica_stop, then replica_unref. */
@@ -63,11 +76,14 @@ struct visit {
     struct shard_reader *reader;
     struct shard *shard;
     struct opened *opened; /* which stays open meanwhile */
+    uint64_t old_seconds;  /* of what it sees; 0: it is caught up */
     struct visit *next;    /* of those that rest */
 };
 
-/* ERR_UNAVAILABLE, telling how far it is, when the replica is not ready. Ends with visit_end. */
-int replica_visit(struct replica *replica, struct visit **visit, struct err *err);
+/* ERR_UNAVAILABLE, telling how far it is, when the replica is not ready, nor has a state that is at
+ * most so many seconds old (0: none is taken). Ends with visit_end. */
+int replica_visit(struct replica *replica, uint64_t old_max_seconds, struct visit **visit,
+                  struct err *err);
 void visit_end(struct visit *visit); /* NULL is fine */
 
 /* Until every element of the lane up to idx is searchable, or every message of the topic below it;
@@ -93,6 +109,8 @@ struct replica_state {
     uint32_t doc_count;
     bool is_ready;
     char reason[ERR_TEXT_SIZE]; /* why not */
+    int64_t old_us;   /* not ready: it has what its topic had then, and shows it to who takes an old
+                       * state; 0: it has none */
     uint64_t fill_ms; /* how long it has taken to be ready since it was opened, or takes so far */
     uint64_t passed_count;
     uint64_t reset_count;                               /* state thrown away */
@@ -100,6 +118,8 @@ struct replica_state {
     uint32_t passed_kept;
 };
 void replica_state(struct replica *replica, struct replica_state *state);
+/* Its old_us as an age; 0: it has no old state. */
+uint64_t replica_old_seconds(const struct replica *replica, const struct replica_state *state);
 
 /* When the document's last change was sent and shown (0: not yet); false: not known any more. */
 bool replica_arrival(struct replica *replica, uint32_t doc_id, int64_t *sent_us, int64_t *shown_us);

@@ -17,7 +17,7 @@ bool replica_arrival(struct replica *replica, uint32_t doc_id, int64_t *sent_us,
 int replica_check_files(struct replica *replica, struct err *err)
 {
     struct visit *visit;
-    int rc = replica_visit(replica, &visit, err);
+    int rc = replica_visit(replica, 0, &visit, err);
 
     object_check(replica, REPLICA_MAGIC);
     if (!rc)

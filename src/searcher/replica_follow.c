@@ -40,7 +40,8 @@ struct following {
     int64_t last_us;             /* time of the last message applied; 0: none */
     int64_t swept_us;            /* monotonic */
     struct apply_counts counted; /* of the counters */
-    bool is_gone;                /* what the shard has is of no use: it begins anew */
+    bool is_gone;                /* what the shard has does not go on: it begins anew */
+    bool is_behind;              /* ... because its topic has let go of what comes next */
     bool is_failing;             /* the topic cannot be read; the replica says why */
     struct refusals refusals;    /* of the batch at hand */
 };
@@ -96,6 +97,16 @@ static void tell_gap(const struct progress *progress, struct replica_state *stat
                  state->fill_ms / 1000);
 }
 
+/* Under the lock: of a shard that is not ready, what it shows to those who take an old state. */
+static int64_t find_old(const struct following *following, const struct progress *progress)
+{
+    if (following->replica->old)
+        return following->replica->old_us;
+    return !progress->has_gap && following->offset >= shard_serve_from(following->opened->shard)
+               ? progress->time_us
+               : 0;
+}
+
 static void show_state(struct following *following)
 {
     struct replica *replica = following->replica;
@@ -124,9 +135,11 @@ static void show_state(struct following *following)
                following->offset >= shard_serve_from(following->opened->shard)) {
         state->is_ready = is_news = true;
         state->reason[0] = 0;
+        replica_replace_old(replica, following->offset);
     } else if (!state->is_ready && !following->is_failing) {
         snprintf(state->reason, sizeof(state->reason), "it replays its topic");
     }
+    state->old_us = state->is_ready ? 0 : find_old(following, progress);
     condition_broadcast(&replica->changed);
     pthread_mutex_unlock(&replica->lock);
     count(following);
@@ -210,6 +223,7 @@ static int apply_message(struct following *following, const struct topic_message
                       message->timestamp_us);
     following->offset = message->offset + 1;
     following->last_us = message->timestamp_us;
+    applier_progress(following->applier)->time_us = message->timestamp_us;
     return 0;
 }
 
@@ -244,10 +258,14 @@ static int send_refusals(struct following *following, struct err *err)
 }
 
 /* Ends are told in whole seconds, rounded down: a document is over when that second is. */
+static int64_t ended_by(const struct following *following)
+{
+    return clock_wall_us(following->replica->options.clock) / SECOND_US - 1;
+}
+
 static uint32_t expire(struct following *following)
 {
-    return shard_expire(following->opened->shard,
-                        clock_wall_us(following->replica->options.clock) / SECOND_US - 1);
+    return shard_expire(following->opened->shard, ended_by(following));
 }
 
 static int publish(struct following *following, struct err *err)
@@ -313,6 +331,7 @@ static int sweep(struct following *following, struct err *err)
     if (now_us - following->swept_us < SWEEP_US)
         return 0;
     following->swept_us = now_us;
+    replica_tend_old(replica, ended_by(following));
     rc = topic_range(replica->options.topics, replica->topic, replica->options.shard, &first, &end,
                      err);
     if (!rc)
@@ -327,9 +346,10 @@ static int sweep(struct following *following, struct err *err)
 
 /* ---- opening ---- */
 
-static int open_shard(struct replica *replica, struct shard **shard, struct err *err)
+int replica_open_shard(struct replica *replica, uint32_t place, struct shard **shard,
+                       struct err *err)
 {
-    const struct shard_options options = {.dir = replica->options.dir,
+    const struct shard_options options = {.dir = replica->places[place],
                                           .clock = replica->options.clock,
                                           .epoch = (uint64_t)replica->options.epoch,
                                           .place = {0, replica->options.shard_count, 0, 0},
@@ -353,7 +373,7 @@ static int begin_anew(struct following *following, uint64_t first, struct err *e
     following->offset = following->begin_at > first ? following->begin_at : first;
     applier_progress(following->applier)->has_gap = true;
     log_warn("a shard has nothing, and its topic begins later than it: it is filled by the next "
-             "pour of all documents, and not served until then",
+             "pour of all documents, and not ready until then",
              LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
              LOG_INT("first", following->offset));
     return applier_publish(following->applier, following->offset, err);
@@ -369,7 +389,8 @@ static int open_following(struct following *following, struct err *err)
 
     if (rc && rc != ERR_NOT_FOUND) /* no topic yet: nothing was ever sent */
         return rc;
-    rc = open_shard(replica, &shard, err);
+    replica->place = replica_choose_place(replica, first);
+    rc = replica_open_shard(replica, replica->place, &shard, err);
     if (rc)
         return rc;
     following->opened = opened_new(shard);
@@ -377,7 +398,8 @@ static int open_following(struct following *following, struct err *err)
     following->end = following->ready_at = end;
     following->opened_us = clock_mono_us(replica->options.clock);
     following->poured = 0;
-    following->is_gone = following->offset < first || following->offset > end;
+    following->is_behind = following->offset < first;
+    following->is_gone = following->is_behind || following->offset > end;
     rc = applier_new(shard, &following->applier, err);
     if (!rc && following->is_gone && following->offset == 0) {
         following->is_gone = false;
@@ -403,6 +425,7 @@ static void close_following(struct following *following)
 
     pthread_mutex_lock(&replica->lock);
     replica->state.is_ready = false;
+    replica->state.old_us = replica->old ? replica->old_us : 0;
     pthread_mutex_unlock(&replica->lock);
     applier_free(following->applier);
     replica_close_shard(replica, following->opened);
@@ -411,24 +434,52 @@ static void close_following(struct following *following)
     following->counted = (struct apply_counts){0};
 }
 
+/* What the shard has is whole, but old: it is served until there is something better. */
+static bool keep_old(struct following *following)
+{
+    struct replica *replica = following->replica;
+
+    if (!following->is_behind ||
+        !replica_keep_old(replica, following->opened, applier_progress(following->applier),
+                          following->offset))
+        return false;
+    following->opened = NULL; /* the replica's now */
+    return true;
+}
+
 /* The topic does not have what the shard needs next, or what it has is of no use otherwise. */
 static void throw_away(struct following *following)
 {
     struct replica *replica = following->replica;
     struct err err;
 
-    log_error("a shard does not go on where its topic does: its state is thrown away",
-              LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
-              LOG_INT("offset", following->offset));
     counter_add(replica->metrics.reset, 1);
     pthread_mutex_lock(&replica->lock);
     replica->state.reset_count++;
     pthread_mutex_unlock(&replica->lock);
+    if (keep_old(following)) {
+        close_following(following);
+        return;
+    }
+    log_error("a shard does not go on where its topic does: its state is thrown away",
+              LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
+              LOG_INT("offset", following->offset));
     close_following(following);
-    if (replica->options.dir && dir_remove(replica->options.dir, &err)) {
+    if (replica->places[0] && dir_remove(replica->places[replica->place], &err)) {
         replica_tell(replica, err.text);
         (void)pause_ms(replica, RETRY_MS);
     }
+}
+
+/* Whether the topic begins behind the next message; else it ends before it. */
+static bool is_let_go(const struct following *following)
+{
+    const struct replica_options *options = &following->replica->options;
+    uint64_t first, end;
+
+    return !topic_range(options->topics, following->replica->topic, options->shard, &first, &end,
+                        NULL) &&
+           following->offset < first;
 }
 
 /* Until the stop, or a failure that a new opening may mend. */
@@ -445,6 +496,7 @@ static int follow(struct following *following, struct err *err)
         rc = take_batch(following, &count, err);
         if (rc == ERR_RANGE || rc == ERR_STALE) {
             following->is_gone = true;
+            following->is_behind = rc == ERR_RANGE && is_let_go(following);
             return 0;
         }
         following->is_failing = rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT;
@@ -493,6 +545,7 @@ void replica_follow(struct task *task, void *arg)
         if (rc)
             (void)pause_ms(replica, RETRY_MS);
     }
+    replica_end_old(replica);
     refusals_release(&following.refusals);
     arena_free(following.arena);
 }

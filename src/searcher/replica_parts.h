@@ -40,7 +40,7 @@ struct content_ask {
     struct err err;
 };
 
-enum { REPLICA_MAGIC = OBJECT_MAGIC('r', 'e', 'p', 'l') };
+enum { REPLICA_MAGIC = OBJECT_MAGIC('r', 'e', 'p', 'l'), REPLICA_PLACE_COUNT = 2 };
 
 struct replica {
     uint32_t magic;
@@ -52,8 +52,17 @@ struct replica {
     pthread_mutex_t lock;
     struct condition changed;
     struct replica_metrics metrics;
+    char *places[REPLICA_PLACE_COUNT]; /* directories, owned; NULL: in memory alone */
+    /* The apply thread's. */
+    uint32_t place;          /* where the shard that is followed lies */
+    struct opened *replaced; /* was old, and is closed when nobody visits it any more */
+    bool has_leftover;       /* its files are at the other place */
     /* Under the lock. */
     struct opened *opened; /* NULL: not open */
+    struct opened *old;    /* a whole state, served while another is made; NULL: there is none */
+    int64_t old_us;        /* its newest message's */
+    uint64_t whole_offset; /* of the state that replaced the last one, when it did */
+    bool has_failed_to_save;
     struct replica_state state;
     uint64_t checkpoint_offset; /* of the last one */
     uint64_t poured_offset;     /* behind the end of a pour that was applied last; 0: none was */
@@ -66,6 +75,25 @@ void replica_follow(struct task *task, void *arg);
 
 /* By the apply thread, between two batches: tells the content to who waits for it. */
 void replica_answer(struct replica *replica, struct shard *shard);
+
+/* ---- replica_old.c: by the apply thread ---- */
+
+/* Where the shard lies that is to be followed; an old state beside it is opened. first: of the
+ * topic. */
+uint32_t replica_choose_place(struct replica *replica, uint64_t first);
+void replica_clear_place(struct replica *replica, uint32_t place);
+/* What was followed is the old state from now on, and the other place is free for a new one. False:
+ * it cannot be served, or there is one already. */
+bool replica_keep_old(struct replica *replica, struct opened *opened,
+                      const struct progress *progress, uint64_t offset);
+/* Once a second; now: as for shard_expire. */
+void replica_tend_old(struct replica *replica, int64_t now);
+/* Under the lock: what is followed is ready, at that offset. */
+void replica_replace_old(struct replica *replica, uint64_t offset);
+void replica_end_old(struct replica *replica);
+
+int replica_open_shard(struct replica *replica, uint32_t place, struct shard **shard,
+                       struct err *err);
 
 /* Lets nobody in, waits until no visit is under way (calls have deadlines), then closes. */
 void replica_close_shard(struct replica *replica, struct opened *opened);

@@ -149,7 +149,7 @@ static int explain_here(struct explaining *explaining, Torg__V1__ExplainResponse
     int64_t version = 0;
     int rc = look_up(explaining, err);
 
-    rc = rc ? rc : replica_visit(explaining->epoch->shards[explaining->shard], &visit, err);
+    rc = rc ? rc : replica_visit(explaining->epoch->shards[explaining->shard], 0, &visit, err);
     if (!rc && explaining->doc_id != NUMBER_NONE)
         rc = find_indexed(explaining, visit, &is_indexed, &version, err);
     if (!rc)

@@ -114,7 +114,7 @@ static int list_shard(struct replica *replica, const Torg__V1__ListIndexedReques
     struct lister lister = {.replica = replica, .arena = arena, .response = response};
     const struct field *key, *version;
     struct visit *visit = NULL;
-    int rc = replica_visit(replica, &visit, err);
+    int rc = replica_visit(replica, 0, &visit, err);
 
     rc = rc ? rc : shard_enter(visit->reader, &lister.snapshot, err);
     if (rc) {
@@ -229,6 +229,7 @@ static Torg__V1__ShardFreshness *tell_replica(struct replica *replica, struct ar
     message->doc_count = state->doc_count;
     message->passed_count = state->passed_count;
     message->fill_ms = state->fill_ms;
+    message->old_seconds = replica_old_seconds(replica, state);
     message->n_lanes = searcher_tell_lanes(&state->progress, arena, &message->lanes);
     message->passed = arena_array(arena, REPLICA_PASSED_COUNT, sizeof(message->passed[0]));
     for (uint32_t i = 0; i < state->passed_kept; i++) {

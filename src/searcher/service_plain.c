@@ -26,7 +26,7 @@ static struct visit *visit_any(const struct index_view *view, const char *name)
     struct visit *visit = NULL;
 
     for (uint32_t i = 0; epoch && i < client->shard_count && !visit; i++)
-        if (!epoch->shards[i] || replica_visit(epoch->shards[i], &visit, NULL))
+        if (!epoch->shards[i] || replica_visit(epoch->shards[i], 0, &visit, NULL))
             visit = NULL;
     return visit;
 }

@@ -45,14 +45,17 @@ class Single:
 
     def change(self):
         """Another version of all."""
+        token = self.put()
+        tap.wait_until(lambda: chain.is_searchable(self.call, "default", token), what="the change")
+
+    def put(self):
         self.version += 1
         status, answer = self.place.call("DocumentService/PutDocuments", {"documents": [
             {"pk": f"d{number}", "version": self.version, "fields": [
                 {"name": "title", "text": f"велосипед {FILL}{self.version}"},
                 {"name": "version", "integer": self.version}]} for number in range(self.count)]}, self.key)
         tap.equal(status, 200, answer)
-        token = answer["verdicts"][-1]["token"]
-        tap.wait_until(lambda: chain.is_searchable(self.call, "default", token), what="the change")
+        return answer["verdicts"][-1]["token"]
 
     def call(self, method, message):
         return self.place.call(method, message, self.key)
@@ -115,6 +118,54 @@ def a_lost_directory_is_filled_again_by_a_short_topic():
         tap.contains(place.log(), "it is filled by the next pour")
         at.change()
         at.check()
+        tap.equal(place.stop(), 0, place.log()[-2000:])
+
+
+def ask(at, **request):
+    return at.call("SearcherService/Search", {"query": {"stages": [{"show": ["version"]}]}, **request})
+
+
+@tap.test
+def a_searcher_far_behind_answers_with_what_it_has():
+    with Place() as place:
+        at = Single(place)
+        at.start()
+        at.change()
+        at.check()
+        told = at.call("SearcherService/GetFreshness", {})[1]["shards"]
+        ends = {each.get("shard", 0): int(each["end"]) for each in told}
+        tap.equal(place.stop(), 0, place.log()[-2000:])
+        place.start("serve", "system", "receiver", "indexer", f"--registry.shards={SHARDS}")    # no pours
+
+        def is_behind():
+            at.last = at.put()
+            return all(int(at.files(shard)[-1].stem) > ends[shard] for shard in range(SHARDS))
+
+        tap.wait_until(is_behind, what="topics with files that the searcher has read nothing of")
+        tap.equal(place.stop(), 0, place.log()[-2000:])
+        for shard in range(SHARDS):
+            for file in at.files(shard)[:-1]:
+                file.unlink()
+        place.start("serve", "system", "searcher")      # nobody fills it
+
+        def old_ones():
+            told = at.call("SearcherService/GetFreshness", {})[1].get("shards", [])
+            return [each for each in told if each.get("oldSeconds") and not each.get("isReady")]
+
+        tap.wait_until(lambda: len(old_ones()) == SHARDS, what="shards with an old state")
+        tap.equal(ask(at)[0], 503)
+        status, answer = ask(at, oldMaxSeconds=3600)
+        tap.equal((status, answer.get("oldShards")), (200, list(range(SHARDS))), answer)
+        tap.equal(int(answer["oldSeconds"]) > 0, True)
+        hits = answer["answer"]["stages"][0]["hits"]
+        tap.equal({hit["fields"][0]["values"][0] for hit in hits}, {"1"})       # the version that it had
+        tap.equal(int(answer["answer"]["stages"][0]["total"]), at.count)
+        status, answer = ask(at, oldMaxSeconds=3600, wait=[at.last], deadlineMs=300)
+        tap.equal(answer.get("code"), "deadline_exceeded", answer)
+        tap.equal(place.stop(), 0, place.log()[-2000:])
+        at.start()
+        at.check()
+        tap.equal(ask(at)[1].get("oldShards"), None)
         tap.equal(place.stop(), 0, place.log()[-2000:])
 
 

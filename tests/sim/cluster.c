@@ -139,8 +139,9 @@ static void live(void *shared, unsigned life)
     crowd_stop(&cluster);
     sim_faults_none();
     judge_at_rest(&cluster);
-    cluster_note("%u acknowledged, %u not answered, %u searches", cluster.model.done_count,
-                 cluster.model.unsure_count, cluster.model.search_count);
+    cluster_note("%u acknowledged, %u not answered, %u searches, %u answered by old states",
+                 cluster.model.done_count, cluster.model.unsure_count, cluster.model.search_count,
+                 cluster.model.old_count);
 }
 
 /* Descriptions of all messages are read when the first type is asked for. */

@@ -93,7 +93,7 @@ struct model {
     struct offer_row offers[SELLER_COUNT][OFFER_COUNT_MAX];
     size_t offer_counts[SELLER_COUNT];
     int64_t stamp;
-    unsigned done_count, unsure_count, search_count;
+    unsigned done_count, unsure_count, search_count, old_count;
 };
 
 struct actor {

@@ -15,7 +15,7 @@
 #include "sim/cluster.h"
 #include "torg/v1/searcher.pb-c.h"
 
-enum { SEARCH_MS = 3000 };
+enum { SEARCH_MS = 3000, OLD_SECONDS_MAX = 3600 };
 /* Between two steps of one of them, by seed: some seeds are dense, most are cheap. */
 static const unsigned pauses_ms[] = {200, 500, 800};
 
@@ -252,7 +252,8 @@ static void run_search(struct stages *stages, struct request *base)
                             &search->response, &base->err);
 }
 
-static struct search *search_for(unsigned key, const char *token)
+/* Old states are taken all the time: who waits for a token, or has seen more, is not shown one. */
+static struct search *search_for(unsigned key, const char *token, ProtobufCBinaryData seen)
 {
     struct search *search = request_new(sizeof(*search), run_search);
     struct arena *arena = search->base.arena;
@@ -276,7 +277,12 @@ static struct search *search_for(unsigned key, const char *token)
     search->request->query = query;
     search->request->wait = arena_array(arena, 1, sizeof(*search->request->wait));
     search->request->wait[0] = arena_strdup(arena, token);
-    search->request->n_wait = 1;
+    search->request->n_wait = *token != 0;
+    search->request->seen.len = seen.len; /* a copy: a search that nobody waits for lives on */
+    search->request->seen.data = arena_alloc(arena, seen.len + 1);
+    if (seen.len)
+        memcpy(search->request->seen.data, seen.data, seen.len);
+    search->request->old_max_seconds = OLD_SECONDS_MAX;
     search->request->deadline_ms = SEARCH_MS;
     return search;
 }
@@ -352,7 +358,7 @@ void look_for(struct actor *actor, unsigned key, int64_t floor, const char *toke
 {
     struct model *model = &actor->cluster->model;
     struct machine *machine = &actor->cluster->machines[BACK_COUNT + draw(actor, SEARCHER_COUNT)];
-    struct search *search = search_for(key, token);
+    struct search *search = search_for(key, token, (ProtobufCBinaryData){0});
     int rc = machine_ask(machine, &search->base, ASK_MS * MS_US);
     int64_t stock = 0;
     int64_t stamp = rc ? -1 : stamp_found(search, key, &stock);
@@ -373,6 +379,50 @@ void look_for(struct actor *actor, unsigned key, int64_t floor, const char *toke
     request_free(&search->base);
 }
 
+/* With the lock: of the write of this stamp; 0: there is none. */
+static int64_t version_of(const struct document *document, int64_t stamp)
+{
+    for (size_t i = 0; i < document->write_count; i++)
+        if (stamp && document->writes[i].stamp == stamp)
+            return document->writes[i].version;
+    return 0;
+}
+
+/* Without a token, once and again, wherever: what was seen is not followed by anything older. */
+static void look_twice(struct actor *actor, unsigned key)
+{
+    struct model *model = &actor->cluster->model;
+    struct search *searches[2] = {NULL};
+    int64_t floor = 0;
+
+    for (int i = 0; i < 2 && (i == 0 || floor); i++) {
+        struct machine *machine =
+            &actor->cluster->machines[BACK_COUNT + draw(actor, SEARCHER_COUNT)];
+        int64_t stamp, stock;
+        int rc;
+
+        searches[i] =
+            search_for(key, "", i ? searches[0]->response.seen : (ProtobufCBinaryData){.len = 0});
+        rc = machine_ask(machine, &searches[i]->base, ASK_MS * MS_US);
+        stamp = rc ? -1 : stamp_found(searches[i], key, &stock);
+        model_lock();
+        cluster_note("d%u is looked for by %s without a token: %s, stamp %" PRId64 "%s", key,
+                     machine->name, rc ? err_name(rc) : "answered", stamp,
+                     !rc && searches[i]->response.old_seconds ? ", of an old state" : "");
+        model->old_count += !rc && searches[i]->response.old_seconds > 0;
+        if (stamp > 0 && !version_of(&model->documents[key], stamp))
+            cluster_fail("a search of d%u finds stamp %" PRId64 ", which nobody sent", key, stamp);
+        if (stamp >= 0 && !may_find(&model->documents[key], floor, stamp))
+            cluster_fail("a search of d%u that has seen version %" PRId64 " finds stamp %" PRId64,
+                         key, floor, stamp);
+        floor = stamp > 0 ? version_of(&model->documents[key], stamp) : 0;
+        model_unlock();
+    }
+    for (int i = 1; i >= 0; i--)
+        if (searches[i])
+            request_free(&searches[i]->base);
+}
+
 static void buyer_step(struct actor *actor)
 {
     unsigned key = draw(actor, DOCUMENT_COUNT);
@@ -380,6 +430,10 @@ static void buyer_step(struct actor *actor)
     struct write chosen = {.token = ""};
     struct change change = {.state = WRITE_ASKED};
 
+    if (draw(actor, 3) == 0) {
+        look_twice(actor, key);
+        return;
+    }
     model_lock();
     for (size_t i = 0; i < document->write_count && !chosen.token[0]; i++) {
         const struct write *write =

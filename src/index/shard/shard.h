@@ -46,6 +46,11 @@ struct shard_options {
 int shard_open(const struct shard_options *options, struct shard **shard, struct err *err);
 void shard_close(struct shard *shard); /* no reader inside; writes nothing; NULL is fine */
 
+/* What the checkpoint in a directory would open with, without opening it: shard_offset,
+ * shard_serve_from, and the note, which is appended. ERR_NOT_FOUND: there is no shard. */
+int shard_peek(const char *dir, uint64_t *offset, uint64_t *serve_from, struct buf *note,
+               struct err *err);
+
 /* Where the topic is to be read from. Before shard_offset reaches shard_serve_from (some changes
  * of a fuzzy checkpoint lie ahead of others), readers get ERR_UNAVAILABLE. */
 uint64_t shard_offset(const struct shard *shard);

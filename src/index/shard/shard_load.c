@@ -292,3 +292,16 @@ int shard_load(struct shard *shard, struct err *err)
     mem_trim(); /* tables have grown, and left their smaller selves behind */
     return rc;
 }
+
+int shard_peek(const char *dir, uint64_t *offset, uint64_t *serve_from, struct buf *note,
+               struct err *err)
+{
+    struct manifest *manifest = mem_zero(sizeof(*manifest));
+    int rc = manifest_read(manifest, dir, err);
+
+    *offset = manifest->x0;
+    *serve_from = manifest->x1;
+    buf_put(note, bytes_make(manifest->note.bytes, rc ? 0 : manifest->note.size));
+    free(manifest);
+    return rc;
+}

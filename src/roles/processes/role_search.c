@@ -173,24 +173,24 @@ int role_search_start(struct process *process, struct err *err)
                              .catalog = catalog_in_use,
                              .catalog_arg = process->catalog};
     waiters_init(&waiters);
-    search =
-        (struct search){.clock = process->clock,
-                        .catalog = catalog_in_use,
-                        .catalog_arg = process->catalog,
-                        .ask = searchers ? ask_others : ask_here,
-                        .ask_arg = searchers ? (void *)searchers : (void *)process->front,
-                        .speller = speller_in_use,
-                        .synonyms = synonyms_in_force,
-                        .synonyms_arg = process->synonyms,
-                        .fetch = fetch,
-                        .fetch_arg = &offers,
-                        .snippets = read_snippets,
-                        .snippets_arg = glued,
-                        .settle = wait_for_change,
-                        .settle_arg = process->inspect,
-                        .deadline_us = config_number(process->config, SETTING_SEARCH_DEADLINE),
-                        .ranking = &ranking,
-                        .by_clicks = config_number(process->config, SETTING_SEARCH_CLICKS) != 0};
+    search = (struct search){
+        .clock = process->clock,
+        .catalog = catalog_in_use,
+        .catalog_arg = process->catalog,
+        .ask = searchers ? ask_others : ask_here,
+        .ask_arg = searchers ? (void *)searchers : (void *)process->front,
+        .speller = speller_in_use,
+        .synonyms = synonyms_in_force,
+        .synonyms_arg = process->synonyms,
+        .fetch = fetch,
+        .fetch_arg = &offers,
+        .snippets = read_snippets,
+        .snippets_arg = glued,
+        .settle = wait_for_change,
+        .settle_arg = process->inspect,
+        .old_max_seconds =
+            (uint32_t)(config_number(process->config, SETTING_SEARCH_OLD_MAX) / SECOND_US),
+        .by_clicks = config_number(process->config, SETTING_SEARCH_CLICKS) != 0};
     service = search_service(&search);
     service.remote = searchers != NULL;
     process_add_services(process, &service, 1);

@@ -174,15 +174,16 @@ void role_searcher_stop(struct process *process)
     follower = NULL;
 }
 
-/* While it starts, every index has to be there; afterwards the trouble of one, or its being new,
- * does not take the searches over the others away. */
+/* While it starts, every index has to be there, caught up; afterwards the trouble of one, or its
+ * being new, does not take the searches over the others away, nor does an old state. */
 int role_searcher_check(struct process *process, bool *is_serving, struct err *err)
 {
     struct front_state state;
     int rc = front_check(&searcher.front, &state, err);
 
     (void)process;
-    *is_serving = state.answered_count > 0 && (!state.opening_count || was_ready);
+    *is_serving = state.answered_count + state.old_count > 0 &&
+                  ((!state.opening_count && !state.old_count) || was_ready);
     was_ready |= !rc || *is_serving;
     return rc;
 }

@@ -20,9 +20,11 @@ from kit import tap
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 TORG = os.environ.get("TORG_BIN", str(TOP / "build-test" / "torg"))
-# A search that a busy machine holds up for seconds is answered all the same, with its snippets: tests of
-# these limits set them themselves. Processes that ask each other have the usual ones.
-PATIENT_SEARCHES = ("--search.deadline=60s", "--searcher.deadline=60s", "--snippets.page_wait=10s")
+# A search that a busy machine holds up for seconds is answered all the same, with its snippets, and never
+# from the state before a restart: tests of these limits set them themselves. Processes that ask each other
+# have the usual ones.
+PATIENT_SEARCHES = ("--search.deadline=60s", "--searcher.deadline=60s", "--snippets.page_wait=10s",
+                    "--search.old_max=0s")
 
 
 def environment(**more):

@@ -98,6 +98,9 @@ static void dates_are_days_or_moments(void **state)
     refuses(&date, "2026-01-01T10:00:00.5Z");
     refuses(&date, "2026-01-01T10:00:00Zx");
     refuses(&date, "9999-12-31T23:59:59-01:00");
+    reads(&date, "253402300800", INT64_C(253402300800)); /* as such a moment is written */
+    reads(&date, "-62135596801", INT64_C(-62135596801));
+    refuses(&date, "253402300799");
     refuses(&date, "2026");
     writes(&date, 1794729600, "2026-11-15T08:00:00Z");
     writes(&date, -1, "1969-12-31T23:59:59Z");

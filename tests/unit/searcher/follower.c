@@ -244,7 +244,7 @@ static void a_shard_is_not_ready_before_it_has_what_there_was(void **state)
         const struct index_view *view = follower_view(world.follower);
         struct replica *replica = view->clients[0].epochs[0].shards[0];
 
-        assert_int_equal(replica_visit(replica, &visit, &err), ERR_UNAVAILABLE);
+        assert_int_equal(replica_visit(replica, 0, &visit, &err), ERR_UNAVAILABLE);
         assert_non_null(strstr(err.text, "not ready"));
         view_release(view);
     }

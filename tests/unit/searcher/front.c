@@ -882,6 +882,24 @@ static struct bytes forge(struct world *world, struct rng *rng, const Torg__V1__
     return cursor_encode(&cursor, world->arena);
 }
 
+/* What lacks a word is another list than what may: their pages do not go on from each other. */
+static void a_cursor_knows_whether_all_words_are_wanted(void **state)
+{
+    const char *json =
+        "{\"query\":{\"stages\":[{\"text\":\"горный велосипед\",\"anyWord\":true}]}}";
+    const Torg__V1__Query *query;
+    struct world world;
+    uint64_t any;
+
+    (void)state;
+    open_world(&world);
+    query = read_request(&world, json)->query;
+    any = part_query_hash(query, 0, world.arena);
+    query->stages[0]->not_all = true;
+    assert_int_not_equal(part_query_hash(query, 0, world.arena), any);
+    close_world(&world);
+}
+
 static void a_forged_cursor_is_harmless(void **state)
 {
     static const char *const stages[] = {
@@ -1149,6 +1167,7 @@ int main(void)
         cmocka_unit_test(a_shard_gives_no_more_than_a_page),
         cmocka_unit_test(a_query_is_read_once_for_all_shards),
         cmocka_unit_test(a_text_of_too_many_words_is_refused_by_name),
+        cmocka_unit_test(a_cursor_knows_whether_all_words_are_wanted),
         cmocka_unit_test(a_forged_cursor_is_harmless),
         cmocka_unit_test(a_search_waits_for_a_write),
         cmocka_unit_test(a_search_shows_nothing_older_than_was_seen),
