@@ -188,6 +188,8 @@ int role_search_start(struct process *process, struct err *err)
         .snippets_arg = glued,
         .settle = wait_for_change,
         .settle_arg = process->inspect,
+        .deadline_us = config_number(process->config, SETTING_SEARCH_DEADLINE),
+        .ranking = &ranking,
         .old_max_seconds =
             (uint32_t)(config_number(process->config, SETTING_SEARCH_OLD_MAX) / SECOND_US),
         .by_clicks = config_number(process->config, SETTING_SEARCH_CLICKS) != 0};
