@@ -91,7 +91,7 @@ function form() {
         pattern: "[a-z0-9._\\-]{1,64}" })),
     h("label", { class: "field" }, h("span", {}, t("schAddress")),
       h("input", { class: "input", name: "address", type: "url", required: true, maxlength: 2048,
-        placeholder: "https://shop.example/yml" })),
+        placeholder: "https://…/price-list.yml" })),
     h("label", { class: "field" }, h("span", {}, t("schPeriod")),
       h("select", { class: "input", name: "period" }, PERIODS.map((seconds) =>
         h("option", { value: String(seconds), selected: seconds === 3600 },
