@@ -113,19 +113,12 @@ class Browser:
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def call(self, method, session=None, **params):
-        return self.answer(self.send(method, session, **params), method)
-
-    def send(self, method, session=None, **params):
-        """Gives the number of the call, whose answer has to be read."""
         self.number += 1
         message = {"id": self.number, "method": method, "params": params}
         if session:
             message["sessionId"] = session
         os.write(self.to, json.dumps(message).encode() + b"\0")
-        return self.number
-
-    def answer(self, number, method):
-        deadline = time.monotonic() + tap.PATIENCE_S
+        number, deadline = self.number, time.monotonic() + tap.PATIENCE_S
         while number not in self.answers:
             self.read(deadline, method)
         answer = self.answers.pop(number)
@@ -150,6 +143,11 @@ class Browser:
 
     def page(self, url, **options):
         return Page(self, url, **options)
+
+
+def is_replaced(error):
+    """An expression had no value, because its document was being replaced."""
+    return "context" in str(error) or "navigat" in str(error)
 
 
 class Page:
@@ -226,7 +224,7 @@ class Page:
             try:
                 return self.js(f"Boolean({expression})")
             except AssertionError as error:
-                if "context" in str(error) or "navigat" in str(error):
+                if is_replaced(error):
                     return False
                 raise
         try:
@@ -242,29 +240,40 @@ class Page:
                        ".map((each) => each.innerText)")
 
     def click(self, selector):
-        """With the mouse, in the middle of it: what lies over it takes the click. Where it stands is looked
-        at when it has stood still for two frames, as a page that is still being filled moves it away."""
-        place = json.dumps(selector)
-        self.wait(f"document.querySelector({place})", selector)
+        """With the mouse, in the middle of it: what lies over it takes the click. A press on what the page
+        replaces before the release is no click of anything: as a person would, it is tried again."""
+        self.wait(f"document.querySelector({json.dumps(selector)})", selector)
+        tap.wait_until(lambda: self.is_clicked_at(selector), what=f"a click at {selector}")
+
+    def is_clicked_at(self, selector):
+        """Where it stands is looked at when it has stood still for two frames, as a page that is still being
+        filled moves it away. False: the document has seen a press and a release, and no click."""
         x, y = self.js(f"""(async () => {{
             const frame = () => new Promise((done) => requestAnimationFrame(done));
             for (let last = null, still = 0; ; await frame()) {{
-                const node = document.querySelector({place});
+                const node = document.querySelector({json.dumps(selector)});
                 if (!node) continue;
                 node.scrollIntoView({{block: "center", inline: "center", behavior: "instant"}});
                 const box = node.getBoundingClientRect();
                 const spot = [box.x + box.width / 2, box.y + box.height / 2];
                 still = last && spot.every((each, i) => each === last[i]) ? still + 1 : 0;
                 last = spot;
-                if (still >= 2) return spot;
+                if (still >= 2) {{
+                    window.isClickAwaited = true;
+                    addEventListener("click", () => {{ window.isClickAwaited = false; }},
+                        {{capture: true, once: true}});
+                    return spot;
+                }}
             }}
         }})()""")
-        # All at once: what the page replaces between the press and the release is not clicked.
-        method = "Input.dispatchMouseEvent"
-        sent = [self.browser.send(method, self.session, type=kind, x=x, y=y, button="left", clickCount=1)
-                for kind in ("mouseMoved", "mousePressed", "mouseReleased")]
-        for number in sent:
-            self.browser.answer(number, method)
+        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        try:
+            return not self.js("window.isClickAwaited === true")
+        except AssertionError as error:
+            if is_replaced(error):              # by the document that the click leads to
+                return True
+            raise
 
     def type(self, text):
         self.call("Input.insertText", text=text)
