@@ -175,19 +175,19 @@ def changes_synonyms(page, works):
     page.wait("!document.querySelector('#synonyms').hidden", "the synonyms")
     for session in "abc":
         works.call("EventService/RecordEvents", {"session": session, "events": [
-            {"id": "1", "kind": "RETYPE", "offerId": works.parked, "text": "bike", "retyped": "bicycle"}]})
-    page.wait("document.querySelector('#synonyms-proposals').innerText.includes('bike => bicycle')", "a proposal")
+            {"id": "1", "kind": "RETYPE", "offerId": works.parked, "text": "velo", "retyped": "bicycle"}]})
+    page.wait("document.querySelector('#synonyms-proposals').innerText.includes('velo => bicycle')", "a proposal")
     page.js("document.querySelector('#synonyms-language').value = 'en';"
             "document.querySelector('#synonyms-text').value = 'one'")
     page.click("#synonyms-form .primary")
     page.wait("document.querySelector('#synonyms-told').innerText.includes('line 1')", "what is wrong")
     page.js("document.querySelector('#synonyms-text').value = ''")
     page.click("#synonyms-proposals button")
-    tap.equal(page.js("document.querySelector('#synonyms-text').value"), "bike => bicycle\n")
+    tap.equal(page.js("document.querySelector('#synonyms-text').value"), "velo => bicycle\n")
     tap.equal(works.torg("synonyms", "list").stdout.startswith("no synonyms"), True)    # by the button alone
     page.click("#synonyms-form .primary")
     page.wait("document.querySelector('#synonyms-told').innerText.includes('Version 1 is in force')", "the change")
-    tap.equal(works.torg("synonyms", "list", "--language", "en").stdout, "bike => bicycle\n")
+    tap.equal(works.torg("synonyms", "list", "--language", "en").stdout, "velo => bicycle\n")
 
 
 def shows_snippets(page, works):
