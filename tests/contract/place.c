@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -95,10 +96,114 @@ void schema_drop(const char *schema)
     admin(sql);
 }
 
+/*
+ * To make all tables and to drop them takes PostgreSQL half a second of work, most of it files: so
+ * a schema is used by one case after another. It is emptied for each, and has again the rows that
+ * migrations wrote, which SCHEMA_kept remembers; whoever has changed its tables (`shape`) leaves
+ * none.
+ */
+static struct {
+    char schema[SCHEMA_SIZE];
+    int64_t shape;
+} spare;
+
+static int64_t shape_of(const char *schema)
+{
+    static const char *text =
+        "SELECT hashtext(string_agg(format('%%s.%%s %%s %%s', relname, attname, atttypid, "
+        "attnotnull), ',' ORDER BY relname, attnum)) + (SELECT COUNT(*) FROM pg_constraint WHERE "
+        "connamespace = '%s'::regnamespace) + (SELECT COUNT(*) FROM pg_trigger JOIN pg_class ON "
+        "pg_class.oid = tgrelid WHERE relnamespace = '%s'::regnamespace) + (SELECT COUNT(*) FROM "
+        "pg_proc WHERE pronamespace = '%s'::regnamespace) FROM pg_class JOIN pg_attribute ON "
+        "attrelid = pg_class.oid WHERE relnamespace = '%s'::regnamespace AND attnum > 0";
+    char url[STORE_URL_SIZE];
+    char sql[1024];
+    struct store *store;
+    struct err err = {0};
+    int64_t shape;
+
+    snprintf(sql, sizeof(sql), text, schema, schema, schema, schema);
+    server_url(url, "", "");
+    OK(store_open(url, &store, &err));
+    shape = read_integer(store, sql);
+    store_close(store);
+    return shape;
+}
+
+static void keep_first_rows(const char *schema)
+{
+    static const char *text =
+        "DO $$ DECLARE each RECORD; is_empty BOOLEAN; BEGIN CREATE SCHEMA %s_kept; FOR each IN "
+        "SELECT tablename FROM pg_tables WHERE schemaname = '%s' LOOP EXECUTE format('SELECT NOT "
+        "EXISTS (SELECT FROM %s.%%I)', each.tablename) INTO is_empty; IF NOT is_empty THEN EXECUTE "
+        "format('CREATE TABLE %s_kept.%%I AS TABLE %s.%%I', each.tablename, each.tablename); END "
+        "IF; END LOOP; END $$";
+    char sql[1024];
+
+    snprintf(sql, sizeof(sql), text, schema, schema, schema, schema, schema);
+    admin(sql);
+}
+
+static void empty(const char *schema)
+{
+    static const char *text =
+        "DO $$ DECLARE each RECORD; BEGIN FOR each IN SELECT tablename FROM pg_tables WHERE "
+        "schemaname = '%s' LOOP EXECUTE format('DELETE FROM %s.%%I', each.tablename); END LOOP; "
+        "FOR each IN SELECT tablename FROM pg_tables WHERE schemaname = '%s_kept' LOOP EXECUTE "
+        "format('INSERT INTO %s.%%I SELECT * FROM %s_kept.%%I', each.tablename, each.tablename); "
+        "END LOOP; END $$";
+    char sql[1024];
+
+    snprintf(sql, sizeof(sql), text, schema, schema, schema, schema, schema);
+    admin(sql);
+}
+
+static void drop_both(const char *schema)
+{
+    char kept[SCHEMA_SIZE + 8];
+
+    snprintf(kept, sizeof(kept), "%s_kept", schema);
+    schema_drop(schema);
+    schema_drop(kept);
+}
+
+static void drop_spare(void)
+{
+    if (spare.schema[0])
+        drop_both(spare.schema);
+}
+
+/* Gives an emptied schema, if one is left over. */
+static bool take_spare(struct store_place *at)
+{
+    if (!spare.schema[0])
+        return false;
+    memcpy(at->schema, spare.schema, sizeof(at->schema));
+    at->shape = spare.shape;
+    spare.schema[0] = 0;
+    empty(at->schema);
+    return true;
+}
+
+static void leave_spare(const struct store_place *at)
+{
+    static bool dropped_at_exit;
+
+    if (spare.schema[0] || shape_of(at->schema) != at->shape) {
+        drop_both(at->schema);
+        return;
+    }
+    if (!dropped_at_exit)
+        dropped_at_exit = !atexit(drop_spare);
+    memcpy(spare.schema, at->schema, sizeof(spare.schema));
+    spare.shape = at->shape;
+}
+
 bool store_place_open(struct store_place *at, bool postgres, const char *wrapper,
                       struct store **store)
 {
     char settings[SCHEMA_SIZE + 32];
+    bool made = false;
     struct err err = {0};
 
     *at = (struct store_place){0};
@@ -106,7 +211,9 @@ bool store_place_open(struct store_place *at, bool postgres, const char *wrapper
     if (postgres && !server_address("postgres"))
         return false;
     if (postgres) {
-        schema_make(at->schema);
+        made = !take_spare(at);
+        if (made)
+            schema_make(at->schema);
         snprintf(settings, sizeof(settings), "&options=-csearch_path%%3D%s", at->schema);
         server_url(at->url, wrapper, settings);
     } else {
@@ -114,11 +221,16 @@ bool store_place_open(struct store_place *at, bool postgres, const char *wrapper
     }
     if (store_open(at->url, store, &err) || store_migrate(*store, NULL, &err))
         fail_msg("%s: %s", at->url, err.text);
+    if (made) {
+        keep_first_rows(at->schema);
+        at->shape = shape_of(at->schema);
+    }
     return true;
 }
 
 void store_place_close(struct store_place *at, struct store *store)
 {
     store_close(store);
-    schema_drop(at->schema);
+    if (at->schema[0])
+        leave_spare(at);
 }

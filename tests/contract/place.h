@@ -18,6 +18,7 @@ enum { SCHEMA_SIZE = 32, STORE_URL_SIZE = 1024 };
 struct store_place {
     char schema[SCHEMA_SIZE]; /* "" on SQLite */
     char url[STORE_URL_SIZE];
+    int64_t shape; /* of its tables when they were made */
 };
 
 /* A store with all tables; wrapper is what its URL begins with, as "fault:", or "". False, having
