@@ -72,8 +72,7 @@ int set_up(void **state)
         fixture->member = sim_node_new(fixture->net, "a");
         snprintf(fixture->url, sizeof(fixture->url), "sim:a");
     } else if (!fixture->backend->postgres) {
-        snprintf(fixture->place, sizeof(fixture->place), P_tmpdir "/torg-contract-XXXXXX");
-        assert_non_null(mkdtemp(fixture->place));
+        assert_true(test_dir_make(fixture->place));
         snprintf(fixture->url, sizeof(fixture->url), "%ssqlite:%s/store.db", prefix,
                  fixture->place);
     } else if (server_address("postgres")) {

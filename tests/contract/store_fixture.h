@@ -12,6 +12,7 @@
 #include "contract/cases.h"
 #include "contract/place.h"
 #include "store/store.h"
+#include "test_dir.h"
 
 struct backend {
     const char *name;
@@ -22,8 +23,8 @@ struct backend {
 
 struct fixture {
     const struct backend *backend;
-    char place[64]; /* directory or schema */
-    char tag[64];   /* application_name of the store's connections */
+    char place[TEST_DIR_SIZE]; /* directory or schema */
+    char tag[64];              /* application_name of the store's connections */
     char url[STORE_URL_SIZE];
     struct store *store;
     struct sim_net *net; /* of sim alone */

@@ -20,6 +20,7 @@
 #include "base/random.h"
 #include "patience.h"
 #include "sim/sim_net.h"
+#include "test_dir.h"
 #include "topic/bounds.h"
 #include "topic/topic.h"
 #include "topic/topic_fault.h"
@@ -31,7 +32,7 @@ static const char *const backend_names[] = {"memory", "file", "kafka", "fault", 
 
 struct place {
     enum backend backend;
-    char dir[64];
+    char dir[TEST_DIR_SIZE];
     char url[256];
     char topic[64];
     char group[64];
@@ -82,8 +83,7 @@ static int set_up(void **state)
         if (!kafka)
             return 0; /* each test skips */
     }
-    snprintf(place->dir, sizeof(place->dir), "/tmp/torg-topic-XXXXXX");
-    assert_non_null(mkdtemp(place->dir));
+    assert_true(test_dir_make(place->dir));
     snprintf(place->url, sizeof(place->url), "%s%s",
              (const char *[]){"memory:", "file:", "kafka://",
                               "fault:memory:", "memory:", "sim:a"}[place->backend],
