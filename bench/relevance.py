@@ -4,10 +4,11 @@
 """relevance.py [--quick] [--sets a,b] [--engines a,b] [--show N] - is what is meant found, and first?
 
 Judged searches: Medlars and CISI (public; TORG_RELEVANCE_DATA names their folder), `hardware` (made-up titles of
-a hardware shop, with queries that name a thing and some of its properties), `demo` (offers of `torg demo`; one is
-known and asked for with words dropped, added, misspelt, in another order, as synonyms, in other units). The same
-titles and texts are searched by SearchOffers of the release binary, SQLite FTS5 (BM25, any word), Tantivy (BM25, any
-word and all; tools/fetch-bench-tools builds it) and PostgreSQL (ts_rank, any word).
+a hardware shop, with queries that name a thing and some of its properties), `store` and `store-kept` (a larger shop
+whose things share their words; the two halves of its queries: one to look at, one that is only measured), `demo`
+(offers of `torg demo`; one is known and asked for with words dropped, added, misspelt, in another order, as synonyms,
+in other units). The same titles and texts are searched by SearchOffers of the release binary, SQLite FTS5 (BM25, any
+word), Tantivy (BM25, any word and all; tools/fetch-bench-tools builds it) and PostgreSQL (ts_rank, any word).
 
 One table: nDCG@10, MRR, recall@50, the share of queries that found nothing, milliseconds a query. --quick: Torg and
 FTS5 alone, fewer queries. --show: the queries on which Torg is furthest behind FTS5.
@@ -306,7 +307,7 @@ def show(made, found, other, count):
 def arguments():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--sets", default="med,cisi,hardware,demo")
+    parser.add_argument("--sets", default="med,cisi,hardware,store,store-kept,demo")
     parser.add_argument("--engines", default="")
     parser.add_argument("--queries", type=int, default=0)
     parser.add_argument("--show", type=int, default=0)
@@ -343,6 +344,8 @@ def main():
             made = sets.read_public(DATA, name)
         elif name == "hardware":
             made = sets.hardware(8000 if options.quick else 20000, count)
+        elif name in ("store", "store-kept"):
+            made = sets.store(12000 if options.quick else 30000, count, name == "store-kept")
         else:
             made, server = demo_set(count, options)
         results = {}

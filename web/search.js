@@ -14,7 +14,7 @@ import { drawKept } from "./search/kept.js";
 import { drawOffer, startOffer } from "./search/offer.js";
 import { drawMap } from "./search/map.js";
 import { askPlace } from "./search/places.js";
-import { addOffers, drawEmpty, drawFailure, drawOffers, drawSkeleton } from "./search/results.js";
+import { addOffers, drawEmpty, drawFailure, drawOffers, drawSkeleton, dropSkeleton } from "./search/results.js";
 import { rememberCategories } from "./search/roots.js";
 import { keepFresh } from "./search/snippets.js";
 import { addressOf, ORDERS, PAGE_COUNT, readState, requestOf } from "./search/state.js";
@@ -236,6 +236,7 @@ function drawTimes() {
 }
 
 function drawAnswer() {
+  dropSkeleton();
   rememberCategories(page.answer.categories || []);
   drawHeading();
   drawCorrected();

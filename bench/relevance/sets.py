@@ -6,6 +6,7 @@ import random
 import re
 
 import hardware as hardware_shop
+import store as store_shop
 
 
 class Set:
@@ -56,6 +57,10 @@ def misspell_one(words, dice):
 
 def hardware(count, query_count):
     return hardware_shop.make(Set("hardware", "en"), count, query_count)
+
+
+def store(count, query_count, half):
+    return store_shop.make(Set("store", "en"), count, query_count, half)
 
 
 # The demo's own offers: one is known, and asked for as people would.

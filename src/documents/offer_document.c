@@ -522,13 +522,16 @@ static int check_size(const struct making *making, const char *id, struct err *e
     return 0;
 }
 
-/* What the thing is counts more than what its title says besides. */
-static void say_head(struct making *making, const char *title)
+/* What the thing is counts more than what its title says besides, and its last word most: a cabinet
+ * pull is a pull. */
+static void say_head(struct making *making, const char *title, const struct category *category)
 {
-    const char *head = title_head(title, making->arena);
+    const char *head = title_head(title, making->arena), *thing;
 
+    head = head_by_category(head, title, category->name.in[LANGUAGE_EN], making->arena);
+    thing = head_thing(head);
     if (*head)
-        buf_printf(&making->words, "%s; %s", head, head);
+        buf_printf(&making->words, "%s; %s; %s", head, thing, thing);
 }
 
 static int fill(struct making *making, const Torg__V1__Offer *offer, const struct catalog *catalog,
@@ -551,7 +554,7 @@ static int fill(struct making *making, const Torg__V1__Offer *offer, const struc
         arena_array(making->arena, STANDARD_FIELD_COUNT + 2 * offer->content->n_attributes,
                     sizeof(making->document->fields[0]));
     add_standard(making, offer, catalog);
-    say_head(making, offer->content->title);
+    say_head(making, offer->content->title, category);
     add_special(making, category, offer->content, catalog);
     add_category(making, category);
     add_attributes(making, category, offer->content);

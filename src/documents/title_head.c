@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "catalog/words.h"
 
 enum { WORD_COUNT = 3, LETTERS_MIN = 3, ENDING_SIZE = 4 /* two letters of Cyrillic */ };
 
@@ -155,4 +156,49 @@ const char *title_head(const char *title, struct arena *arena)
         }
     }
     return *head ? head : last_words(title, arena); /* "Huawei nova 11 128 ГБ" */
+}
+
+const char *head_thing(const char *head)
+{
+    const char *last = strrchr(head, ' ');
+
+    if (!last || is_one_of(bytes_of(last + 1), vague, ARRAY_COUNT(vague)))
+        return head;
+    return last + 1;
+}
+
+/* Whether a word of the name is this one, in another number: "bicycles", bicycle. */
+static bool is_named(struct bytes word, const char *folded_name)
+{
+    enum { ROOT_SIZE_MIN = 4, ENDING_MAX = 2 };
+    const char *rest = folded_name;
+    struct bytes each;
+
+    while (words_next(&rest, &each)) {
+        struct bytes root = words_root(each);
+
+        if (root.size >= ROOT_SIZE_MIN && bytes_begin(word, root) &&
+            word.size <= root.size + ENDING_MAX)
+            return true;
+    }
+    return false;
+}
+
+const char *head_by_category(const char *head, const char *title, const char *name,
+                             struct arena *arena)
+{
+    const char *folded = words_fold(bytes_of(name), arena);
+    const char *rest = words_fold(bytes_of(head), arena), *named = NULL;
+    struct bytes word;
+
+    while (words_next(&rest, &word)) {
+        if (is_cyrillic(word) || is_named(word, folded))
+            return head;
+    }
+    rest = words_fold(bytes_of(title), arena);
+    while (words_next(&rest, &word) && !is_one_of(word, cuts, ARRAY_COUNT(cuts))) {
+        if (is_named(word, folded))
+            named = arena_text(arena, word);
+    }
+    return named ? named : head;
 }

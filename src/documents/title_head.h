@@ -16,4 +16,13 @@
 /* One to three words; "": none can be told. */
 const char *title_head(const char *title, struct arena *arena);
 
+/* The head of a title in Latin letters that ends with the maker's words: where the name of its
+ * category has a word of the title ("Mountain bicycle Stels Navigator 710" among bicycles), that is
+ * the thing. Behind "for" and its like it is not. */
+const char *head_by_category(const char *head, const char *title, const char *name,
+                             struct arena *arena);
+
+/* Of a head its last word ("lawn mower": mower); all of it where that says little ("drill kit"). */
+const char *head_thing(const char *head);
+
 #endif

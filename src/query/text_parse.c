@@ -50,6 +50,17 @@ struct unit {
     size_t end;
 };
 
+/* Apart from its number and from what follows it opens no phrase: 1/2 " pipe */
+static bool is_inch(struct bytes line, size_t at)
+{
+    size_t before = at;
+
+    while (before > 0 && is_blank(line.data[before - 1]))
+        before--;
+    return before > 0 && line.data[before - 1] >= '0' && line.data[before - 1] <= '9' &&
+           (at + 1 == line.size || is_blank(line.data[at + 1]));
+}
+
 static struct unit read_unit(const struct parser *parser)
 {
     const uint8_t *data = parser->line.data;
@@ -67,7 +78,7 @@ static struct unit read_unit(const struct parser *parser)
         unit.kind = CLAUSE_EXACT;
         at++;
     }
-    if (data[at] == '"') {
+    if (data[at] == '"' && !is_inch(parser->line, at)) {
         const uint8_t *close = memchr(data + at + 1, '"', size - at - 1);
 
         unit.quoted = true;

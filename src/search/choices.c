@@ -208,10 +208,12 @@ static void choose_meant(struct wanted *wanted)
 
 bool text_has_signs(const char *text)
 {
-    if (strpbrk(text, "\"*~"))
-        return true;
     for (const char *at = text; *at; at++) {
-        if ((*at == '-' || *at == '!') && (at == text || at[-1] == ' '))
+        bool is_first = at == text || at[-1] == ' ', is_last = !at[1] || at[1] == ' ';
+
+        /* inside a word they are letters of it: "self-propelled", 30" */
+        if ((is_first && !is_last && strchr("\"-!", *at)) ||
+            (is_last && !is_first && strchr("*~", *at)))
             return true;
     }
     return false;

@@ -43,16 +43,17 @@ static void read_names(struct named *named, const char *text, struct arena *aren
     }
 }
 
-/* What the composer took for the thing: it says that twice, before all else. */
+/* What the composer took for the thing: it says that before all else, and then its last words once
+ * more. */
 static struct bytes head_of(const Torg__V1__Hit *hit)
 {
-    const char *words = hit_shown(hit, OFFER_FIELD_WORDS);
-    const char *end = strstr(words, "; ");
-    size_t size = end ? (size_t)(end - words) : 0;
+    const char *words = hit_shown(hit, OFFER_FIELD_WORDS), *end = strstr(words, "; ");
+    struct bytes head = bytes_make(words, end ? (size_t)(end - words) : 0);
+    size_t again = end ? strcspn(end + 2, ";") : 0;
 
-    if (!size || strncmp(end + 2, words, size) != 0 || (end[2 + size] && end[2 + size] != ';'))
+    if (!again || again > head.size || memcmp(end + 2, head.data + head.size - again, again) != 0)
         return BYTES_EMPTY;
-    return bytes_make(words, size);
+    return head;
 }
 
 /* How many of the text's words are among the first `count` of this one. */

@@ -11,7 +11,7 @@
 #include "search/line.h"
 
 /* Of a line; and how often the index is asked for all of them. */
-enum { WORD_COUNT_MAX = 6, ASKED_COUNT_MAX = 32, LETTER_COUNT_MIN = 3 };
+enum { WORD_COUNT_MAX = 6, ASKED_COUNT_MAX = 32, LETTER_COUNT_MIN = 3, ENDING_COUNT_MIN = 4 };
 
 struct asked {
     spelling_complete_fn *find;
@@ -55,21 +55,55 @@ static int ask(struct asked *asked, struct bytes word, bool is_near, const char 
     return asked->find(asked->arg, arena_text(asked->arena, word), is_near, whole, err);
 }
 
-/* NULL: nothing is like it. */
-static int find_like(struct asked *asked, struct bytes word, const char **whole, struct err *err)
+/* What begins with as many of its letters as any does, `least` or more. */
+static int find_beginning(struct asked *asked, struct bytes word, size_t least, const char **whole,
+                          struct err *err)
 {
-    size_t count = letter_count(word), least = count / 2;
     int rc = 0;
 
-    *whole = NULL;
-    if (count > LETTER_COUNT_MIN)
-        rc = ask(asked, word, true, whole, err);
-    least = least < LETTER_COUNT_MIN ? LETTER_COUNT_MIN : least;
-    for (; count >= least && !rc && !*whole && asked->count < ASKED_COUNT_MAX; count--) {
+    for (size_t count = letter_count(word); count >= least && !rc && !*whole; count--) {
+        if (asked->count >= ASKED_COUNT_MAX)
+            break;
         rc = ask(asked, word, false, whole, err);
         word = shorten(word);
     }
     return rc;
+}
+
+/* A word that it ends with: "venthood", "itneriordoor". */
+static int find_ending(struct asked *asked, struct bytes word, const char **whole, struct err *err)
+{
+    int rc = 0;
+
+    for (size_t count = letter_count(word); count > ENDING_COUNT_MIN && !rc && !*whole; count--) {
+        if (asked->count >= ASKED_COUNT_MAX)
+            break;
+        do
+            word = bytes_skip(word, 1);
+        while (word.size && (word.data[0] & 0xC0) == 0x80);
+        rc = ask(asked, word, false, whole, err);
+    }
+    return rc;
+}
+
+/* NULL: nothing is like it. */
+static int find_like(struct asked *asked, struct bytes word, const char **whole, struct err *err)
+{
+    bool is_number = sign_of(word.data[0]) == SIGN_DIGIT;
+    size_t count = letter_count(word), half = count / 2;
+    int rc = 0;
+
+    *whole = NULL;
+    half = half < LETTER_COUNT_MIN ? LETTER_COUNT_MIN : half;
+    if (count > LETTER_COUNT_MIN && !is_number)
+        rc = ask(asked, word, true, whole, err);
+    if (!rc && !*whole)
+        rc = find_beginning(asked, word, half, whole, err);
+    if (!rc && !*whole && !is_number)
+        rc = find_ending(asked, word, whole, err);
+    while (letter_count(word) >= half && half > LETTER_COUNT_MIN)
+        word = shorten(word);
+    return rc || *whole ? rc : find_beginning(asked, word, LETTER_COUNT_MIN, whole, err);
 }
 
 /* The next run of letters, or of digits; empty: the end. */
@@ -105,10 +139,10 @@ int nearest_text(const char *line, spelling_complete_fn *find, void *arg, struct
 
         if (!run.size)
             break;
-        if (sign_of(run.data[0]) == SIGN_DIGIT)
-            like = arena_text(arena, run);
-        else if (asked.count < ASKED_COUNT_MAX)
+        if (asked.count < ASKED_COUNT_MAX)
             rc = find_like(&asked, run, &like, err);
+        if (!rc && !like && sign_of(run.data[0]) == SIGN_DIGIT)
+            like = arena_text(arena, run);
         if (!rc && like)
             buf_printf(&out, "%s%s", out.size ? " " : "", like);
     }

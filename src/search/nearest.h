@@ -11,8 +11,10 @@
 #include "search/spelling.h"
 
 /* The line with its words replaced by those that titles have: near ones (a letter or two), else
- * such as begin with most of its letters ("weedeater": weed). Numbers and letters that stand
- * together are parted. *text NULL: nothing is like it, or the line has signs or quotes. */
+ * such as begin with most of its letters ("weedeater": weed), that it ends with ("venthood": hood),
+ * or that begin with three of them. So are numbers: of a model as of its neighbours. Numbers and
+ * letters that stand together are parted. *text NULL: nothing is like it, or the line has signs or
+ * quotes. */
 int nearest_text(const char *line, spelling_complete_fn *find, void *arg, struct arena *arena,
                  const char **text, struct err *err);
 

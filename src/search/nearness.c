@@ -10,11 +10,13 @@
 #include "codec/message.h"
 #include "model/offer_fields.h"
 #include "search/brands.h"
+#include "search/choices.h"
 
 /* A longer text says by its words what is meant, and each phrase has positions to be read. */
 enum { WORD_COUNT_MAX = 7 };
 
-static const float phrase_boost = 0.2F, form_boost = 0.1F, prefer_boost = 0.3F, head_boost = 0.4F;
+static const float phrase_boost = 0.2F, form_boost = 0.1F, prefer_boost = 0.3F, head_boost = 0.4F,
+                   gerund_boost = 0.3F, number_boost = 0.2F;
 
 /* At the end of the stage's clauses. */
 static void add_bonus(Torg__V1__QueryStage *stage, Torg__V1__TextClause__Kind kind, char *text,
@@ -67,6 +69,31 @@ static bool ends_in_digit(const char *word)
     return last >= '0' && last <= '9';
 }
 
+/* English things that are named by what they are made for, and stem as another thing: "decking" is
+ * no deck, "flooring" no floor. */
+static bool is_gerund(const char *word)
+{
+    enum { SIZE_MIN = 6 };
+    size_t size = strlen(word);
+
+    return size >= SIZE_MIN && strcasecmp(word + size - 3, "ing") == 0;
+}
+
+/* "1.28 gallon" is searched as a quantity, "4x8" as sizes: of offers that have neither, those with
+ * the numbers come first. */
+static void add_numbers(const char *text, Torg__V1__QueryStage *stage, struct arena *arena)
+{
+    static const char signs[] = "0123456789./";
+
+    for (const char *at = text; *at; at += strcspn(at, " x")) {
+        size_t size = strspn(at += strcspn(at, "0123456789"), signs);
+
+        if (size && at[size])
+            add_bonus(stage, TORG__V1__TEXT_CLAUSE__KIND__WORD,
+                      arena_printf(arena, "%.*s", (int)size, at), number_boost, arena);
+    }
+}
+
 /* Makers' names in the other script: "найк" may be a synonym of the category, and Nike's are meant.
  */
 static void add_brands(char *const *words, size_t count, Torg__V1__QueryStage *stage,
@@ -85,7 +112,7 @@ void nearness_add(const char *text, bool is_whole, Torg__V1__QueryStage *stage, 
     char *words[WORD_COUNT_MAX + 1];
     size_t count = split(arena_strdup(arena, text), words);
 
-    if (count > WORD_COUNT_MAX || strpbrk(text, "\"-!*~"))
+    if (count > WORD_COUNT_MAX || text_has_signs(text))
         return;
     add_brands(words, count, stage, arena);
     for (size_t i = 0; i + 1 < count && is_whole; i++)
@@ -94,7 +121,11 @@ void nearness_add(const char *text, bool is_whole, Torg__V1__QueryStage *stage, 
     for (size_t i = 0; i < count; i++) {
         if (has_forms(words[i], i > 0 && ends_in_digit(words[i - 1])))
             add_bonus(stage, TORG__V1__TEXT_CLAUSE__KIND__EXACT, words[i], form_boost, arena);
+        else if (is_gerund(words[i]))
+            add_bonus(stage, TORG__V1__TEXT_CLAUSE__KIND__EXACT, words[i], gerund_boost, arena);
     }
+    if (!is_whole)
+        add_numbers(text, stage, arena);
 }
 
 /* Behind these an English line goes on about something else. */
@@ -129,7 +160,7 @@ void nearness_head(const char *text, Torg__V1__QueryStage *stage, struct arena *
     size_t count = split(arena_strdup(arena, text), words), noun_count = 0;
     Torg__V1__TextClause *clause;
 
-    if (count > WORD_COUNT_MAX || strpbrk(text, "\"-!*~"))
+    if (count > WORD_COUNT_MAX || text_has_signs(text))
         return;
     for (size_t i = 0; i < count && !(i > 0 && is_cut(words[i])); i++) {
         if ((uint8_t)words[i][0] >= 0xD0) /* Russian lines begin with it, and end with the model */

@@ -16,7 +16,8 @@
 #include "torg/v1/query.pb-c.h"
 
 /* Beside the stage's own clauses. Of a text with signs or quotes none; of a lone word its form. Of
- * partial matches forms alone: neighbours were tried, and lowered nDCG. */
+ * partial matches forms, and the numbers of quantities and sizes; neighbours were tried, and
+ * lowered nDCG. */
 void nearness_add(const char *text, bool is_whole, Torg__V1__QueryStage *stage,
                   struct arena *arena);
 

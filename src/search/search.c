@@ -590,7 +590,8 @@ static void take_correction(struct searching *searching, const struct correction
 }
 
 /* A correction that finds no more than the text as it was sent, beside the filters, is taken back:
- * words that stem alike, or nothing at all. */
+ * words that stem alike, or nothing at all. Of texts that are found in part alone as many will do:
+ * another word has brought no other offers, but knows which of them come first. */
 static int keep_or_undo(struct searching *searching, struct err *err)
 {
     Torg__V1__SearchOffersResponse *response = searching->response;
@@ -599,7 +600,7 @@ static int keep_or_undo(struct searching *searching, struct err *err)
     if (!is_corrected(searching) || !response->corrected->original_total ||
         searching->sent_whole < searching->whole->total)
         return 0;
-    if (!searching->sent_whole && response->corrected->original_total < searching->page->total)
+    if (!searching->sent_whole && response->corrected->original_total <= searching->page->total)
         return 0;
     response->corrected = NULL;
     rc = wanted_search(&searching->wanted, searching->wanted.sent->text, err);

@@ -165,6 +165,7 @@ struct typed {
     const char *word;
     size_t start, size;
     bool is_found;
+    bool is_short; /* it begins too much */
 };
 
 /* The first words of the line, and whether each finds something; any: one of them does. */
@@ -182,9 +183,11 @@ static int read_typed(const struct checking *checking, struct typed *list, size_
         struct typed *typed = &list[*count];
         uint64_t found = 0;
 
-        if (token.letters.size < COMPLETED_SIZE_MIN)
+        if (token.letters.size < COMPLETED_SIZE_MIN - 1)
             continue;
-        *typed = (struct typed){.start = token.start, .size = token.size};
+        *typed = (struct typed){.start = token.start,
+                                .size = token.size,
+                                .is_short = token.letters.size < COMPLETED_SIZE_MIN};
         typed->word = arena_text(checking->arena, bytes_make(text.data + token.start, token.size));
         rc = checking->count(checking->arg, typed->word, &found, err);
         typed->is_found = found > 0;
@@ -210,7 +213,7 @@ static int complete_words(const struct checking *checking, spelling_complete_fn 
     for (size_t i = 0; i < count && !rc; i++) {
         const char *whole = NULL;
 
-        if (list[i].is_found ||
+        if (list[i].is_found || list[i].is_short ||
             (any && speller_is_common(checking->speller, bytes_of(list[i].word))))
             continue;
         rc = complete(checking->arg, list[i].word, is_near, &whole, err);

@@ -11,6 +11,7 @@
 #include "spell/base.h"
 #include "spell/bounds.h"
 #include "spell/check.h"
+#include "spell/distance.h"
 #include "spell/letters.h"
 #include "spell/snapshot.h"
 
@@ -297,6 +298,23 @@ static void keep_changes(struct bytes text, const bool *kept, struct arena *aren
     buf_release(&out);
 }
 
+/* Two letters of a word this short are half of it: beside words that stay it is rather a name that
+ * nobody has ("lowes" is not "owens"), and better left out than taken for another. */
+static bool is_far(const struct spell_change *change)
+{
+    enum { FAR_LETTERS_MAX = 5, FAR_EDITS = 2 };
+    struct spell_token typed, meant;
+    struct distance_pattern pattern;
+    size_t typed_end = 0, meant_end = 0;
+
+    if (change->reason != SPELL_TYPO || !letters_next(change->original, &typed_end, &typed) ||
+        !letters_next(change->corrected, &meant_end, &meant) ||
+        typed.letters.size > FAR_LETTERS_MAX)
+        return false;
+    distance_prepare(&pattern, &typed.letters);
+    return distance_measure(&pattern, meant.letters.at, meant.letters.size) >= FAR_EDITS;
+}
+
 /* Word by word: a change is good when its words find something, and more than those typed. A common
  * word that nothing has stays: what the others find is nearer to what was meant. */
 static int judge_each(struct speller *speller, struct bytes text, spell_hits_fn *hits, void *arg,
@@ -309,8 +327,8 @@ static int judge_each(struct speller *speller, struct bytes text, spell_hits_fn 
         const struct spell_change *change = &result->changes[i];
         uint64_t before = 0, after = 0;
 
-        if (change->reason == SPELL_TYPO && change->confidence < SURE &&
-            speller_is_common(speller, change->original))
+        if (is_far(change) || (change->reason == SPELL_TYPO && change->confidence < SURE &&
+                               speller_is_common(speller, change->original)))
             continue;
         rc = hits(arg, change->corrected, &after, err);
         if (!rc && after > 0)
@@ -330,10 +348,13 @@ static int judge(struct speller *speller, struct bytes text, spell_hits_fn *hits
 {
     bool is_all = result->change_count == 1 &&
                   bytes_equal(result->changes[0].original, text); /* there are no others */
+    bool any_far = false;
     uint64_t before = 0, after = 0;
     int rc = hits(arg, result->text, &after, err);
 
-    if (!rc && after == 0 && !is_all) {
+    for (size_t i = 0; i < result->change_count && !is_all; i++)
+        any_far = any_far || is_far(&result->changes[i]);
+    if (!rc && (after == 0 || any_far) && !is_all) {
         rc = hits(arg, text, &before, err);
         if (!rc && before == 0)
             return judge_each(speller, text, hits, arg, arena, result, err);

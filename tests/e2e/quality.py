@@ -45,16 +45,21 @@ def first_requests(urls):
             and not (url.endswith(("/GetPageSnippets", "/RecordEvents")) and url in urls[:place])]
 
 
-def jumps_again(page, ready, most):
-    """A busy machine draws a page in pieces, which jump; what jumps each time is the page's own."""
-    found = [most]
-    for _ in range(2):
-        page.reload()
+def worst_jumps(page, ready):
+    """Of three loads, the last two over a slow line: what is drawn before the answer has to stay where it is."""
+    found = []
+    for latency in (0, 250, 400):
+        page.call("Network.emulateNetworkConditions", offline=False, latency=latency, downloadThroughput=-1,
+                  uploadThroughput=-1)
+        if found:
+            page.reload()
         page.wait(ready)
         page.js("document.fonts.ready.then(() => null)")
         found.append(page.js(JUMPS))
+    page.call("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1,
+              uploadThroughput=-1)
     tap.comment(f"CLS of three times: {found}")
-    return min(found)
+    return max(found)
 
 
 def shoot(page, name):
@@ -72,6 +77,7 @@ class Shown:
         self.pages = [
             ("search", "/", ready),
             ("results", "/?q=велосипед", f"{ready} || !document.querySelector('#empty').hidden"),
+            ("corrected", "/?q=купить+велосепед", ready),
             ("category", "/?c=transport", ready),
             ("empty", "/?q=qqqqwwww&keep=1&f.price=1..2", "!document.querySelector('#empty').hidden"),
             ("offer", f"/?offer={first}", "document.querySelector('#offer-title')"),
@@ -119,10 +125,8 @@ def no_page_has_barriers_or_jumps():
                 page = browser.page(demo.url + path, language="ru", **size)
                 page.wait(ready, f"{name}: {ready}")
                 page.js("document.fonts.ready.then(() => null)")
-                jumps = page.js(JUMPS)
                 asked = first_requests(page.requests)
-                if jumps >= JUMPS_MAX:
-                    jumps = jumps_again(page, ready, jumps)
+                jumps = worst_jumps(page, ready)
                 tap.comment(f"{name}, {form}: CLS {jumps:.3f}, {len(asked)} requests")
                 shoot(page, f"quality-{name}-{form}")
                 further(page, name)

@@ -64,22 +64,24 @@ export function addOffers(page, offers) {
   watch(page, nodes, before);
 }
 
-// Grey boxes of the size of what will come, for the first load: offers, and what stands above them.
+// Grey boxes of the size of what will come, for the first load: offers, and what stands above them. They are
+// nodes of their own, and what they stand for is not laid out before it is there: which notices, chips and
+// categories an answer brings cannot be known, and what would be pushed down by them jumps.
 export function drawSkeleton(page) {
   const { state } = page;
   const isBare = !state.text && !state.category && !Object.keys(state.filters).length;
-  if (isBare) {
-    byId("tiles").className = "tiles pictures";
-    byId("tiles").replaceChildren(...Array.from({ length: TILE_COUNT }, () => h("div", { class: "tile bone" })));
-    byId("tiles").hidden = false;
-  }
-  byId("chips").classList.toggle("awaited", Object.keys(state.filters).length > 0);
-  byId("chips").hidden = !Object.keys(state.filters).length;
-  byId("offers").replaceChildren(...Array.from({ length: SKELETON_COUNT }, () =>
-    h("li", { class: "offer-item skeleton", "aria-hidden": "true" },
+  const tiles = isBare ? [h("div", { class: "tiles pictures" },
+    Array.from({ length: TILE_COUNT }, () => h("div", { class: "tile bone" })))] : [];
+  byId("skeleton").replaceChildren(...tiles, h("div", { class: "tools" }), h("ol", { class: byId("offers").className },
+    Array.from({ length: SKELETON_COUNT }, () => h("li", { class: "offer-item skeleton" },
       h("div", { class: "offer-photo" }),
       h("div", { class: "offer-body" }, h("p", { class: "bone" }), h("p", { class: "bone short" }),
-        h("p", { class: "bone" }), h("p", { class: "bone" })))));
+        h("p", { class: "bone" }), h("p", { class: "bone" }))))));
+}
+
+export function dropSkeleton() {
+  byId("skeleton")?.remove();
+  byId("content").classList.remove("awaited");
 }
 
 // Why there is nothing, in a sentence.

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* analysis_number.c - the rules of analysis.h for what begins with a digit. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "index/bounds.h"
 #include "index/text/analysis_rules.h"
 #include "index/text/unit.h"
@@ -268,10 +272,27 @@ static bool are_sizes(const struct number *one, const struct number *two)
     return high <= SIZE_SIZE_MAX && (high <= LONG_SIZE || low > 1 || one->form_size == low);
 }
 
-/* The x of sizes, which may be Cyrillic. */
-static bool is_by(const struct rules *rules, const struct piece *piece)
+/* The x of sizes, which may be Cyrillic, or "by" before a number. */
+static bool is_by(const struct rules *rules, size_t at)
 {
-    return rules_is_word(rules, piece, "x") || rules_is_word(rules, piece, "х");
+    const struct piece *piece = rules_piece(rules, at);
+
+    return piece && (rules_is_word(rules, piece, "x") || rules_is_word(rules, piece, "х") ||
+                     (rules->version > 3 && rules_is_word(rules, piece, "by") &&
+                      is_digits(rules_piece(rules, at + 1))));
+}
+
+/* "24 in. W x 36 in. H": which side it is stands before the x. */
+static bool is_side(const struct rules *rules, size_t at)
+{
+    static const char *const sides[] = {"w", "h", "d", "l", "wide", "high", "deep", "long"};
+    const struct piece *piece = rules_piece(rules, at);
+
+    for (size_t i = 0; i < ARRAY_COUNT(sides) && piece && rules->version > 3; i++) {
+        if (rules_is_word(rules, piece, sides[i]))
+            return is_by(rules, at + 1);
+    }
+    return false;
 }
 
 /* Of two sizes, "4 in. x 4 in.", the whole of both numbers; the x between them is no word. end: of
@@ -279,21 +300,22 @@ static bool is_by(const struct rules *rules, const struct piece *piece)
 static void add_sizes(struct rules *rules, const struct number *number, size_t end)
 {
     enum { APART_MAX = 4 };
-    const struct piece *by = rules_piece(rules, end), *next = rules_piece(rules, end + 1);
+    size_t by = end + is_side(rules, end);
+    const struct piece *between = rules_piece(rules, by), *next = rules_piece(rules, by + 1);
     uint8_t form[TOKEN_SIZE_MAX];
     struct number second;
     size_t second_end, size;
 
-    if (!by || !(rules_is_word(rules, by, "x") || rules_is_word(rules, by, "х")) ||
-        !is_digits(next) || by->start - rules_piece(rules, end - 1)->end > APART_MAX ||
-        next->start - by->end > 1)
+    if (!is_by(rules, by) || !is_digits(next) ||
+        between->start - rules_piece(rules, by - 1)->end > APART_MAX ||
+        next->start - between->end > 1)
         return;
-    second = number_at(rules, end + 1);
+    second = number_at(rules, by + 1);
     if (!are_sizes(number, &second))
         return;
     if (!find_unit(rules, &second, &second_end)) {
         second_end = second.end;
-        if (!ends_at(rules, second_end) && !is_by(rules, rules_piece(rules, second_end)))
+        if (!ends_at(rules, second_end) && !is_by(rules, second_end))
             return;
     }
     size = number->form_size + 1 + second.form_size;
@@ -302,11 +324,33 @@ static void add_sizes(struct rules *rules, const struct number *number, size_t e
     memcpy(form, rules->pieces.forms + number->form, number->form_size);
     form[number->form_size] = 'x';
     memcpy(form + number->form_size + 1, rules->pieces.forms + second.form, second.form_size);
-    rules->by = end;
+    rules->by = by;
     add_whole(rules, number, bytes_make(form, size),
-              2 + count_positions(rules, number->end, end) +
+              2 + count_positions(rules, number->end, by) +
                   count_positions(rules, second.end, second_end),
               second_end);
+}
+
+/* Feet are inches, too, and inches that make whole feet are feet: 8 ft. and 96 in. find each other.
+ */
+static void add_converted(struct rules *rules, const struct number *number, const char *unit,
+                          size_t end)
+{
+    enum { INCHES = 12, VALUE_MAX = 1200, FORM_SIZE = 24 };
+    char form[FORM_SIZE];
+    double value;
+
+    if (rules->version < 4 || number->form_size >= sizeof(form) ||
+        (strcmp(unit, "ft") != 0 && strcmp(unit, "in") != 0))
+        return;
+    memcpy(form, rules->pieces.forms + number->form, number->form_size);
+    form[number->form_size] = '\0';
+    value = strtod(form, NULL);
+    value = unit[0] == 'f' ? value * INCHES : value / INCHES;
+    if (value < 1 || value > VALUE_MAX || floor(value) != value)
+        return;
+    snprintf(form, sizeof(form), "%d%s", (int)value, unit[0] == 'f' ? "in" : "ft");
+    add_whole(rules, number, bytes_of(form), 1 + count_positions(rules, number->end, end), end);
 }
 
 size_t rules_number(struct rules *rules, size_t at)
@@ -320,8 +364,10 @@ size_t rules_number(struct rules *rules, size_t at)
     rules_add(
         rules, number.form, number.form_size, first->start, rules_piece(rules, number.end - 1)->end,
         (struct mark){TOKEN_NUMBER, SCRIPT_NONE, is_second ? JOINT_NONE : rules_joint(first), 1});
-    if (unit)
+    if (unit) {
         add_quantity(rules, &number, bytes_of(unit), unit_end);
+        add_converted(rules, &number, unit, unit_end);
+    }
     if (rules->version > 1)
         add_sizes(rules, &number, unit ? unit_end : number.end);
     rules->position++;

@@ -160,6 +160,10 @@ static const struct unit units[] = {
     {BYTES_LITERAL("metres"), "m", ANY, 2},
     {BYTES_LITERAL("ton"), "ton", ANY, 2},
     {BYTES_LITERAL("tons"), "ton", ANY, 2},
+    {BYTES_LITERAL("a"), "a", TIGHT, 4},
+    {BYTES_LITERAL("horsepower"), "hp", ANY, 4},
+    {BYTES_LITERAL("pint"), "pt", ANY, 4},
+    {BYTES_LITERAL("pints"), "pt", ANY, 4},
 };
 
 /* мегапиксель is soft, the others are hard. */

@@ -44,9 +44,40 @@ static void heads_are_found(void **state)
     arena_free(arena);
 }
 
+static void categories_tell_what_makers_words_do_not(void **state)
+{
+    struct arena *arena = arena_new();
+
+    (void)state;
+    assert_string_equal(head_by_category("Stels Navigator", "Mountain bicycle Stels Navigator 710",
+                                         "Bicycles", arena),
+                        "bicycle");
+    assert_string_equal(head_by_category("Bicycle Pump", "Stels Bicycle Pump", "Bicycles", arena),
+                        "Bicycle Pump");
+    assert_string_equal(
+        head_by_category("Front Light", "Front Light for a bicycle", "Bicycles", arena),
+        "Front Light");
+    assert_string_equal(head_by_category("Велосипед", "Велосипед bicycle", "Bicycles", arena),
+                        "Велосипед");
+    assert_string_equal(head_by_category("Toyota Camry", "Toyota Camry", "Cars", arena),
+                        "Toyota Camry");
+    arena_free(arena);
+}
+
+static void the_last_word_is_the_thing(void **state)
+{
+    (void)state;
+    assert_string_equal(head_thing("Arch Cabinet Pull"), "Pull");
+    assert_string_equal(head_thing("Cordless Drill Kit"), "Cordless Drill Kit");
+    assert_string_equal(head_thing("Vanity"), "Vanity");
+    assert_string_equal(head_thing(""), "");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(heads_are_found)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(heads_are_found),
+                                       cmocka_unit_test(categories_tell_what_makers_words_do_not),
+                                       cmocka_unit_test(the_last_word_is_the_thing)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

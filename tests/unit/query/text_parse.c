@@ -56,6 +56,8 @@ static void lines_become_clauses(void **state)
         {"* ~ - !", false, "+word:* ~ - !"},
         {"\"не закрыто", false, "+phrase:не закрыто"},
         {"\"\" a", false, "+word:a"},
+        {"1/2 \" pipe 30 \"", false, "+word:1/2 \" pipe 30 \""},
+        {"\" a b\" 2 \"c d\"", false, "+phrase: a b|+word:2|+phrase:c d"},
         {"2*2 a~b", false, "+word:2*2 a~b"},
     };
     struct arena *arena = arena_new();

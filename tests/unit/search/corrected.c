@@ -236,6 +236,11 @@ static void words_are_put_right_one_by_one(void **state)
     assert_string_equal(search(scene, "велосепед самокат", texts, ARRAY_COUNT(texts)),
                         "велосипед самокат");
     assert_string_equal(scene->response.corrected->reason, "typo");
+    /* other offers than before do not have to come: those that have the word are first now */
+    scene->some_count = 7;
+    assert_string_equal(search(scene, "велосепед самокат", texts, ARRAY_COUNT(texts)),
+                        "велосипед самокат");
+    scene->some_count = 0;
     /* nor is one corrected into what finds nothing */
     assert_string_equal(search(scene, "велосепед самокат", texts + 1, 1), "велосепед самокат");
     assert_null(scene->response.corrected);
@@ -259,8 +264,13 @@ static void the_beginning_of_a_word_is_completed(void **state)
     scene->begun = "ноу"; /* three letters may begin anything: the last resort */
     assert_string_equal(search(scene, "ноу", texts, ARRAY_COUNT(texts)), "ноутбук");
     assert_string_equal(scene->response.corrected->reason, "nearest");
-    assert_string_equal(search(scene, "ноуxyzzz", texts, ARRAY_COUNT(texts)), "ноуxyzzz");
+    assert_string_equal(search(scene, "ноуxyzzz", texts, ARRAY_COUNT(texts)), "ноутбук");
+    scene->begun = "бук"; /* three letters end too much */
+    assert_string_equal(search(scene, "ксерокбук", texts, ARRAY_COUNT(texts)), "ксерокбук");
     assert_null(scene->response.corrected);
+    scene->begun = "тбук";
+    assert_string_equal(search(scene, "ксеротбук", texts, ARRAY_COUNT(texts)), "ноутбук");
+    assert_string_equal(scene->response.corrected->reason, "nearest");
 }
 
 static void two_words_that_titles_write_as_one_are_joined(void **state)
@@ -285,11 +295,13 @@ static void two_words_that_titles_write_as_one_are_joined(void **state)
 
 static void a_common_word_beside_others_is_what_was_meant(void **state)
 {
-    static const struct known_text texts[] = {{"велосипед", 7, 7}, {"ноутбук", 134, 134}};
+    static const struct known_text texts[] = {
+        {"велосипед", 7, 7}, {"мдф", 5, 5}, {"ноутбук", 134, 134}};
     struct scene *scene = *state;
 
     scene->some_count = 7;
     scene->begun = "стул"; /* titles have words that begin so */
+    assert_string_equal(search(scene, "стул мдф", texts, ARRAY_COUNT(texts)), "стул мдф");
     assert_string_equal(search(scene, "стул велосипед", texts, ARRAY_COUNT(texts)),
                         "стул велосипед");
     assert_null(scene->response.corrected);

@@ -34,7 +34,7 @@ static const struct offer mixed[] = {
     {"Toyota Camry, 2015", "Toyota Camry; Toyota Camry; Машины; Toyota", "cars"},
     {"Фара Toyota Camry", "фара; фара; Кузов; Toyota; Camry", "parts/body"},
     {"Toyota Camry, 90 000 км", "Машины; Toyota", "cars"},
-    {"Toyota Camry 2018", "Toyota Camry; Toyota Camry; Машины", "cars"},
+    {"Toyota Camry 2018", "Toyota Camry; Camry; Camry; Машины", "cars"},
 };
 
 static const struct offer alike[] = {

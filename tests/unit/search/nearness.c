@@ -11,7 +11,7 @@
 
 #include "search/nearness.h"
 
-/* What is asked for beside the text: phrases, then exact forms with a sign. */
+/* What is asked for beside the text: phrases, then exact forms and numbers with a sign. */
 static const char *told_of(const char *text, bool is_whole)
 {
     static char told[256];
@@ -30,11 +30,16 @@ static const char *told_of(const char *text, bool is_whole)
         bool is_form = clause->kind == TORG__V1__TEXT_CLAUSE__KIND__EXACT;
 
         assert_int_equal(clause->occur, TORG__V1__TEXT_CLAUSE__OCCUR__BONUS);
-        assert_true(is_form || clause->kind == TORG__V1__TEXT_CLAUSE__KIND__PHRASE);
+        bool is_word = clause->kind == TORG__V1__TEXT_CLAUSE__KIND__WORD;
+
+        assert_true(is_form || is_word || clause->kind == TORG__V1__TEXT_CLAUSE__KIND__PHRASE);
         assert_int_equal(clause->n_fields, is_form); /* of titles */
         assert_true(clause->boost > 0 && clause->boost < 1);
         snprintf(told + strlen(told), sizeof(told) - strlen(told), "%s%s%s", i > 1 ? ", " : "",
-                 is_form ? "!" : "", clause->text);
+                 is_form   ? "!"
+                 : is_word ? "+"
+                           : "",
+                 clause->text);
     }
     arena_free(arena);
     return told;
@@ -82,9 +87,30 @@ static void the_last_noun_is_what_is_asked_for(void **state)
 static void forms_count_wherever_words_are_found(void **state)
 {
     (void)state;
-    assert_string_equal(told_of("nova 128 ГБ", false), "!ГБ");
+    assert_string_equal(told_of("nova 128 ГБ", false), "!ГБ, +128");
+    assert_string_equal(told_of("gray flooring", false), "!flooring");
+    assert_string_equal(told_of("cake ring", false), "");
     assert_string_equal(told_of("gas lawn mower", false), "");
     assert_string_equal(phrases("128 ГБ"), "128 ГБ, !ГБ");
+}
+
+/* A quantity is one word, and so are sizes: their numbers alone are worth something. */
+static void numbers_count_where_quantities_are_not_found(void **state)
+{
+    (void)state;
+    assert_string_equal(told_of("1.28 gallon toilet", false), "+1.28");
+    assert_string_equal(told_of("4x8 3/4 plywood", false), "+4, +8, +3/4");
+    assert_string_equal(told_of("toilet 12", false), "");
+    assert_string_equal(told_of("1.28 gallon", true), "1.28 gallon");
+}
+
+static void signs_inside_words_are_none(void **state)
+{
+    (void)state;
+    assert_string_equal(phrases("self-propelled mower"), "self-propelled mower");
+    assert_string_equal(phrases("30\" range"), "30\" range");
+    assert_string_equal(head("z-wave dimmer switch"), "switch");
+    assert_string_equal(head("30\" slide-in gas range"), "range");
 }
 
 static void neighbours_are_phrases(void **state)
@@ -103,9 +129,12 @@ static void neighbours_are_phrases(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(neighbours_are_phrases),
-                                       cmocka_unit_test(forms_count_wherever_words_are_found),
-                                       cmocka_unit_test(the_last_noun_is_what_is_asked_for)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(neighbours_are_phrases),
+        cmocka_unit_test(forms_count_wherever_words_are_found),
+        cmocka_unit_test(numbers_count_where_quantities_are_not_found),
+        cmocka_unit_test(signs_inside_words_are_none),
+        cmocka_unit_test(the_last_noun_is_what_is_asked_for)};
 
     return cmocka_run_group_tests_name("search-nearness", tests, NULL, NULL);
 }
