@@ -149,6 +149,10 @@ void sim_again_restore(void); /* after each */
 
 ssize_t sim_real_write(int fd, const void *data, size_t size);
 int sim_real_close(int fd);
-int sim_real_closedir(void *stream); /* DIR */
+char *sim_real_realpath(const char *path, char *to);
+void *sim_real_fdopendir(int fd); /* DIR, as streams are */
+void *sim_real_readdir(void *stream);
+int sim_real_dirfd(void *stream);
+int sim_real_closedir(void *stream);
 
 #endif

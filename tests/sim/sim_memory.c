@@ -101,11 +101,16 @@ static void *take_address(size_t size)
 
 void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
 {
-    struct disk_inode *inode = fd >= 0 && protection == PROT_READ ? sim_file_of(fd) : NULL;
-    void *content = inode ? sim_content_map(inode, fd, size, (uint64_t)offset) : NULL;
+    struct disk_inode *inode = fd >= 0 ? sim_file_of(fd) : NULL;
+    bool is_content = inode && (protection == PROT_READ || flags & MAP_SHARED);
+    void *content = is_content ? sim_content_map(inode, size, (uint64_t)offset) : NULL;
 
     if (content)
         return content;
+    if (inode) { /* such maps nobody has yet */
+        errno = ENODEV;
+        return MAP_FAILED;
+    }
     if (sim_is_alive && !address && size < MAPS_SIZE / 2) {
         address = take_address(size);
         flags |= MAP_FIXED_NOREPLACE;
@@ -120,6 +125,8 @@ void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
 {
     void *address = NULL;
 
+    if (sim_content_has(old)) /* all that its file may ever hold is there */
+        return old;
     if (sim_is_alive && size > old_size && size < MAPS_SIZE / 2 && flags == MREMAP_MAYMOVE) {
         address = take_address(size);
         flags |= MREMAP_FIXED;
@@ -130,6 +137,11 @@ void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
 int munmap(void *address, size_t size)
 {
     return sim_content_has(address) ? 0 : (int)syscall(SYS_munmap, address, size);
+}
+
+int madvise(void *address, size_t size, int advice)
+{
+    return sim_content_has(address) ? 0 : (int)syscall(SYS_madvise, address, size, advice);
 }
 
 static void clear_maps(void)
