@@ -6,6 +6,7 @@
  * content. Pages that were touched once stay for the files and seeds after it: what lies behind
  * the end of a file may be another's, and is cleared when the file grows over it.
  */
+#include <assert.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -16,13 +17,15 @@
 
 enum {
     CONTENT_SIZE = 32 << 20, /* of a file, at most: addresses, not memory */
-    KEPT_SIZE = 64 << 20,    /* pages that are kept for the next seed */
+    KEPT_SIZE = 256 << 20,   /* pages that are kept for the next seed */
 };
 #define SLOT_COUNT (SIM_DISK_CONTENTS_SIZE / CONTENT_SIZE)
 
 struct slot {
-    uint32_t next;  /* free one; 0: none */
-    uint32_t dirty; /* bytes from here on are zero */
+    uint32_t next;    /* free one; 0: none */
+    uint32_t dirty;   /* bytes from here on are zero */
+    uint64_t mapped;  /* bytes, by all maps of the life */
+    bool is_orphaned; /* the file is gone, its maps are not */
 };
 
 /* In the place of the first content: it outlives seeds. */
@@ -44,9 +47,9 @@ static struct slots *all(void)
     return (struct slots *)contents();
 }
 
-static uint32_t number_of(const unsigned char *content)
+static uint32_t number_of(const void *content)
 {
-    return (uint32_t)((size_t)(content - contents()) / CONTENT_SIZE);
+    return (uint32_t)(((uintptr_t)content - (uintptr_t)contents()) / CONTENT_SIZE);
 }
 
 static struct slot *slot_of(const struct disk_inode *inode)
@@ -73,6 +76,26 @@ void sim_content_begin(void)
     slots->free = 0;
 }
 
+static void let_go(uint32_t number)
+{
+    struct slot *slot = &all()->slots[number];
+
+    slot->is_orphaned = slot->mapped != 0;
+    if (slot->is_orphaned)
+        return;
+    slot->next = all()->free;
+    all()->free = number;
+}
+
+void sim_content_end_life(void)
+{
+    for (uint32_t i = 1; i < all()->count; i++) {
+        all()->slots[i].mapped = 0;
+        if (all()->slots[i].is_orphaned)
+            let_go(i);
+    }
+}
+
 static void need(struct disk_inode *inode)
 {
     struct slots *slots = all();
@@ -88,6 +111,8 @@ static void need(struct disk_inode *inode)
         sim_fail("the disk in memory has no room");
     if (slots->count > slots->count_max)
         slots->count_max = slots->count;
+    slots->slots[number].mapped = 0;
+    slots->slots[number].is_orphaned = false;
     inode->content = contents() + (size_t)number * CONTENT_SIZE;
 }
 
@@ -143,7 +168,7 @@ void *sim_content_map(struct disk_inode *inode, size_t size, uint64_t offset)
     if (inode->is_dir || end > CONTENT_SIZE)
         return NULL;
     need(inode);
-    inode->is_mapped = true;
+    slot_of(inode)->mapped += size;
     if (slot_of(inode)->dirty > inode->size) {
         memset(inode->content + inode->size, 0, slot_of(inode)->dirty - inode->size);
         slot_of(inode)->dirty = (uint32_t)inode->size;
@@ -158,15 +183,25 @@ bool sim_content_has(const void *address)
     return sim_disk && (uintptr_t)address - (uintptr_t)contents() < SIM_DISK_CONTENTS_SIZE;
 }
 
-/* Nobody knows when a map ends: until the seed does, its memory is nobody else's. */
+void *sim_content_remap(void *old, size_t old_size, size_t size)
+{
+    all()->slots[number_of(old)].mapped += size - old_size;
+    return old;
+}
+
+void sim_content_unmap(const void *address, size_t size)
+{
+    struct slot *slot = &all()->slots[number_of(address)];
+
+    assert(slot->mapped >= size);
+    slot->mapped -= size;
+    if (slot->is_orphaned)
+        let_go(number_of(address));
+}
+
 void sim_content_drop(struct disk_inode *inode)
 {
-    struct slots *slots = all();
-
-    if (inode->content && !inode->is_mapped) {
-        slot_of(inode)->next = slots->free;
-        slots->free = number_of(inode->content);
-    }
+    if (inode->content)
+        let_go(number_of(inode->content));
     inode->content = NULL;
-    inode->is_mapped = false;
 }

@@ -138,7 +138,14 @@ void sim_take_streams(void); /* stdout and stderr of the life are history */
 
 void sim_memory_open(void);          /* before the first life of a process */
 void *sim_memory_heap(size_t *size); /* what of it is in use */
-void sim_memory_clear(void);         /* after a life: its maps and large blocks are gone */
+void sim_memory_clear(void);         /* after a life: its large blocks are gone */
+
+/* --- sim_maps.c --- */
+
+void sim_maps_open(void);  /* before the first life of a process */
+void sim_maps_clear(void); /* after a life */
+void *sim_maps_reserve(char *address, size_t size);
+void sim_maps_clear_pages(char *start, size_t size); /* they are zero, touched ones are kept */
 
 /* --- sim_again.c: one process, several lives --- */
 

@@ -140,10 +140,9 @@ void sim_disk_drop_held(void)
 void sim_disk_end_life(void)
 {
     sim_disk_drop_held();
-    for (struct disk_inode *inode = sim_disk->inodes; inode; inode = inode->next) {
-        inode->is_mapped = false;
+    for (struct disk_inode *inode = sim_disk->inodes; inode; inode = inode->next)
         inode->locked_by = 0;
-    }
+    sim_content_end_life();
 }
 
 /* --- changes of files --- */

@@ -63,7 +63,6 @@ struct disk_inode {
     struct disk_entry *entries;  /* of a directory */
     struct disk_entry *named_by; /* a live name; NULL: none */
     unsigned char *content;      /* what is in it; NULL: nothing yet */
-    bool is_mapped;              /* a map of the life may be of it */
     int locked_by;               /* the descriptor that has its flock; 0: none */
 };
 
@@ -143,7 +142,10 @@ void sim_content_write(struct disk_inode *inode, const void *data, size_t size, 
 void sim_content_resize(struct disk_inode *inode, uint64_t size);
 /* The content itself: it stays where it is. NULL: such a map is not to be had. */
 void *sim_content_map(struct disk_inode *inode, size_t size, uint64_t offset);
+void *sim_content_remap(void *old, size_t old_size, size_t size);
+void sim_content_unmap(const void *address, size_t size);
 bool sim_content_has(const void *address); /* it is of such a map */
+void sim_content_end_life(void);           /* with all its maps */
 void sim_content_drop(struct disk_inode *inode);
 
 #endif

@@ -8,7 +8,8 @@
  * size, and one that is freed is the next of its size.
  *
  * An index has tables of megabytes of which a simulated minute touches a few pages: large zeroed
- * blocks are pages of their own, which the system makes when they are touched.
+ * blocks are pages of their own, which the system makes when they are first touched; for the next
+ * life they are cleared (sim_maps.c).
  *
  * Addresses follow from the calls alone, so they are the same in every run.
  */
@@ -24,13 +25,12 @@
 #include <unistd.h>
 
 #include "sim_core.h"
-#include "sim_disk.h"
-#include "sim_files.h"
 
 enum {
     PAGE_SIZE = 4096,
     SPARSE_SIZE_MIN = 64 << 10, /* of smaller ones most is used */
     SPARSE_SIZE_MAX = 32 << 20,
+    SPARSE_KEPT_SIZE = 4 << 20, /* a larger one that is freed goes back to the system at once */
     GRAIN_SHIFT = 12,
     GRAIN_COUNT = 1 << 20,
     HEAD_SIZE = 16,
@@ -43,12 +43,10 @@ enum {
 /* Far from what the system places by itself, as sim_life.c's. */
 #define SPARSE_ADDRESS ((char *)0x300000000000)
 #define HEAP_ADDRESS ((char *)0x310000000000)
-#define MAPS_ADDRESS ((char *)0x320000000000)
-#define HEAP_SIZE ((size_t)16 << 30) /* of addresses, not of memory, as that of the maps */
+#define HEAP_SIZE ((size_t)16 << 30) /* of addresses, not of memory */
 #define HEAP_KEPT_SIZE                                                                             \
     ((size_t)384 << 20) /* what a life has used beyond goes back to the system                     \
                          */
-#define MAPS_SIZE ((size_t)1 << 40)
 
 int sqlite3_config(int option, ...) __attribute__((weak));
 
@@ -83,92 +81,20 @@ struct head {
 _Static_assert(sizeof(struct head) == HEAD_SIZE, "blocks are aligned as it is");
 enum { MAGIC_USED = 0x5552, MAGIC_FREE = 0x4652 };
 
-static char *maps_end;                   /* NULL: no maps yet */
 static char *heap, *heap_end, *heap_top; /* NULL: no block yet */
 static void *free_blocks[CLASS_COUNT];
 static char *sparse;
 static uint32_t *sparse_of; /* grains of the block that begins there */
 static size_t grain_count;  /* given out, in a life */
 
-/* A life's maps have addresses of their own: they are taken away at once. */
-static void *take_address(size_t size)
-{
-    char *address = maps_end ? maps_end : MAPS_ADDRESS;
-
-    maps_end = address + (size + 2 * PAGE_SIZE - 1) / PAGE_SIZE * PAGE_SIZE;
-    return address;
-}
-
-void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
-{
-    struct disk_inode *inode = fd >= 0 ? sim_file_of(fd) : NULL;
-    bool is_content = inode && (protection == PROT_READ || flags & MAP_SHARED);
-    void *content = is_content ? sim_content_map(inode, size, (uint64_t)offset) : NULL;
-
-    if (content)
-        return content;
-    if (inode) { /* such maps nobody has yet */
-        errno = ENODEV;
-        return MAP_FAILED;
-    }
-    if (sim_is_alive && !address && size < MAPS_SIZE / 2) {
-        address = take_address(size);
-        flags |= MAP_FIXED_NOREPLACE;
-    }
-    return (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
-}
-
-__attribute__((alias("mmap"))) void *mmap64(void *address, size_t size, int protection, int flags,
-                                            int fd, off64_t offset);
-
-void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
-{
-    void *address = NULL;
-
-    if (sim_content_has(old)) /* all that its file may ever hold is there */
-        return old;
-    if (sim_is_alive && size > old_size && size < MAPS_SIZE / 2 && flags == MREMAP_MAYMOVE) {
-        address = take_address(size);
-        flags |= MREMAP_FIXED;
-    }
-    return (void *)syscall(SYS_mremap, old, old_size, size, flags, address);
-}
-
-int munmap(void *address, size_t size)
-{
-    return sim_content_has(address) ? 0 : (int)syscall(SYS_munmap, address, size);
-}
-
-int madvise(void *address, size_t size, int advice)
-{
-    return sim_content_has(address) ? 0 : (int)syscall(SYS_madvise, address, size, advice);
-}
-
-static void clear_maps(void)
-{
-    if (maps_end)
-        munmap(MAPS_ADDRESS, (size_t)(maps_end - MAPS_ADDRESS));
-}
-
-static void *reserve(char *address, size_t size)
-{
-    void *memory =
-        (void *)syscall(SYS_mmap, address, size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-
-    if (memory != address)
-        abort();
-    return memory;
-}
-
 static void open_heap(void)
 {
     size_t table_size = GRAIN_COUNT * sizeof(*sparse_of);
 
-    heap = heap_top = reserve(HEAP_ADDRESS, HEAP_SIZE);
+    heap = heap_top = sim_maps_reserve(HEAP_ADDRESS, HEAP_SIZE);
     heap_end = heap + HEAP_SIZE;
-    sparse_of = reserve(SPARSE_ADDRESS - table_size, table_size);
-    sparse = reserve(SPARSE_ADDRESS, (size_t)GRAIN_COUNT << GRAIN_SHIFT);
+    sparse_of = sim_maps_reserve(SPARSE_ADDRESS - table_size, table_size);
+    sparse = sim_maps_reserve(SPARSE_ADDRESS, (size_t)GRAIN_COUNT << GRAIN_SHIFT);
 }
 
 void *sim_memory_heap(size_t *size)
@@ -180,10 +106,8 @@ void *sim_memory_heap(size_t *size)
 /* Large pages, where the system has them: of many lives they are worth what clearing them costs. */
 void sim_memory_clear(void)
 {
-    clear_maps();
-    madvise(heap, HEAP_KEPT_SIZE, MADV_HUGEPAGE);
-    if (grain_count)
-        madvise(sparse, grain_count << GRAIN_SHIFT, MADV_DONTNEED);
+    syscall(SYS_madvise, heap, HEAP_KEPT_SIZE, MADV_HUGEPAGE);
+    sim_maps_clear_pages(sparse, grain_count << GRAIN_SHIFT);
     if (heap_top > heap + HEAP_KEPT_SIZE)
         madvise(heap + HEAP_KEPT_SIZE, (size_t)(heap_top - heap) - HEAP_KEPT_SIZE, MADV_DONTNEED);
 }
@@ -317,7 +241,8 @@ void free(void *block)
     if (!block)
         return;
     if (is_sparse(block)) {
-        madvise(block, sparse_size(block), MADV_DONTNEED);
+        if (sparse_size(block) > SPARSE_KEPT_SIZE)
+            madvise(block, sparse_size(block), MADV_DONTNEED);
         return;
     }
     if (!is_own(block)) {
