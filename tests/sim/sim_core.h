@@ -145,7 +145,11 @@ void sim_memory_clear(void);         /* after a life: its large blocks are gone 
 void sim_maps_open(void);  /* before the first life of a process */
 void sim_maps_clear(void); /* after a life */
 void *sim_maps_reserve(char *address, size_t size);
-void sim_maps_clear_pages(char *start, size_t size); /* they are zero, touched ones are kept */
+/* Zeroed blocks that are touched here and there. NULL: there is none of this size. */
+void *sim_maps_take(size_t size);
+void sim_maps_free(void *block);
+bool sim_maps_has(const void *block);
+size_t sim_maps_size(const void *block); /* that it has room for */
 
 /* --- sim_again.c: one process, several lives --- */
 

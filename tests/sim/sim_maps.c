@@ -2,10 +2,11 @@
 /*
  * sim_maps.c - see sim_core.h: maps of a life, of files (sim_disk.h) and of memory.
  *
- * Memory that is mapped is a part of one range, as long as it lasts: the next life has the same
- * pages, cleared. To clear a page takes a twentieth of what it costs to give it back to the system
- * and to get another. Other maps have addresses of their own, and are taken away after the life.
- * Addresses follow from the calls alone, so they are the same in every run.
+ * Memory that is mapped is cut from a pool that lasts as long as the process: the next life has the
+ * same pages, cleared. To clear a page takes a twentieth of what it costs to give it back to the
+ * system and to get another. Each size has a range of its own, so that lives touch the same pages
+ * whatever the order of their calls. Other maps have addresses of their own, and are taken away
+ * after the life. Addresses follow from the calls alone, so they are the same in every run.
  */
 #undef _FILE_OFFSET_BITS /* both names of each call are defined here */
 #include <errno.h>
@@ -23,9 +24,13 @@
 
 enum {
     PAGE_SIZE = 4096,
-    LOOKED_COUNT = 4096,         /* pages that the system is asked about at once */
-    CLEARED_COUNT_MAX = 32 << 8, /* 32 MB; more of a range is given back to the system */
-    UNMAPPED_SIZE_MAX = 4 << 20, /* more is given back when it is unmapped */
+    CLASS_COUNT = 16, /* of 64 KB, 128 KB and so on */
+    CLASS_SHIFT = 16,
+    RANGE_SHIFT = 34,         /* of a class, and of other maps: of addresses, not of memory */
+    REUSED_CLASS_COUNT = 2,   /* blocks of these are cleared as a whole when they are taken again */
+    KEPT_SIZE_MAX = 4 << 20,  /* larger ones go back to the system when they are freed */
+    LOOKED_COUNT = 4096,      /* pages that the system is asked about at once */
+    CLEARED_COUNT_MAX = 4096, /* of a class, 16 MB; more is given back to the system */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     IS_SANITIZED = 1, /* a process has one life, and its memory is watched */
 #else
@@ -35,9 +40,13 @@ enum {
 /* Far from what the system places by itself, as sim_life.c's. */
 #define POOL_ADDRESS ((char *)0x320000000000)
 #define MAPS_ADDRESS ((char *)0x328000000000)
-#define RANGE_SIZE ((size_t)1 << 38) /* of each, of addresses and not of memory */
+#define RANGE_SIZE ((size_t)1 << RANGE_SHIFT)
 
-static char *pool_end = POOL_ADDRESS, *maps_end = MAPS_ADDRESS;
+static struct {
+    size_t used; /* bytes of its range */
+    char *free;  /* the last block that was freed, which names the one before */
+} classes[CLASS_COUNT];
+static char *maps_end = MAPS_ADDRESS;
 static bool has_swap; /* then nobody tells which pages were touched */
 
 void *sim_maps_reserve(char *address, size_t size)
@@ -57,7 +66,7 @@ void sim_maps_open(void)
 
     has_swap = sysinfo(&info) != 0 || info.totalswap;
     if (!IS_SANITIZED)
-        sim_maps_reserve(POOL_ADDRESS, RANGE_SIZE);
+        sim_maps_reserve(POOL_ADDRESS, RANGE_SIZE * CLASS_COUNT);
 }
 
 /* --- cleared for the next life --- */
@@ -84,32 +93,78 @@ static bool clear_touched(char *start, size_t page_count)
     return true;
 }
 
-void sim_maps_clear_pages(char *start, size_t size)
+static char *range_of(unsigned class)
 {
-    if (size && (has_swap || !clear_touched(start, (size + PAGE_SIZE - 1) / PAGE_SIZE)))
-        syscall(SYS_madvise, start, size, MADV_DONTNEED);
+    return POOL_ADDRESS + class * RANGE_SIZE;
 }
 
 void sim_maps_clear(void)
 {
     if (maps_end > MAPS_ADDRESS)
         syscall(SYS_munmap, MAPS_ADDRESS, (size_t)(maps_end - MAPS_ADDRESS));
-    sim_maps_clear_pages(POOL_ADDRESS, (size_t)(pool_end - POOL_ADDRESS));
+    for (unsigned i = 0; i < CLASS_COUNT; i++)
+        if (has_swap || !clear_touched(range_of(i), classes[i].used / PAGE_SIZE))
+            syscall(SYS_madvise, range_of(i), classes[i].used, MADV_DONTNEED);
+}
+
+/* --- the pool --- */
+
+bool sim_maps_has(const void *block)
+{
+    return !IS_SANITIZED && (uintptr_t)block - (uintptr_t)POOL_ADDRESS < RANGE_SIZE * CLASS_COUNT;
+}
+
+static unsigned class_of(const void *block)
+{
+    return (unsigned)(((uintptr_t)block - (uintptr_t)POOL_ADDRESS) >> RANGE_SHIFT);
+}
+
+size_t sim_maps_size(const void *block)
+{
+    return (size_t)1 << (CLASS_SHIFT + class_of(block));
+}
+
+void *sim_maps_take(size_t size)
+{
+    unsigned class = 0;
+    char *block;
+
+    while (class < CLASS_COUNT && (size_t)1 << (CLASS_SHIFT + class) < size)
+        class ++;
+    if (class == CLASS_COUNT)
+        return NULL;
+    block = classes[class].free;
+    if (block) {
+        memcpy(&classes[class].free, block, sizeof(block));
+        return memset(block, 0, (size + PAGE_SIZE - 1) / PAGE_SIZE * PAGE_SIZE);
+    }
+    block = range_of(class) + classes[class].used;
+    if (classes[class].used + sim_maps_size(block) > RANGE_SIZE)
+        return NULL;
+    classes[class].used += sim_maps_size(block);
+    return block;
+}
+
+void sim_maps_free(void *block)
+{
+    unsigned class = class_of(block);
+
+    if (sim_maps_size(block) > KEPT_SIZE_MAX)
+        syscall(SYS_madvise, block, sim_maps_size(block), MADV_DONTNEED);
+    if (class >= REUSED_CLASS_COUNT)
+        return;
+    memcpy(block, &classes[class].free, sizeof(classes[class].free));
+    classes[class].free = block;
 }
 
 /* --- the calls --- */
 
-static bool is_pooled(const void *address)
-{
-    return !IS_SANITIZED && (uintptr_t)address - (uintptr_t)POOL_ADDRESS < RANGE_SIZE;
-}
-
 /* Between two there is a page that belongs to neither. */
-static void *take_address(char **end, size_t size)
+static void *take_address(size_t size)
 {
-    char *address = *end;
+    char *address = maps_end;
 
-    *end = address + (size + 2 * PAGE_SIZE - 1) / PAGE_SIZE * PAGE_SIZE;
+    maps_end = address + (size + 2 * PAGE_SIZE - 1) / PAGE_SIZE * PAGE_SIZE;
     return address;
 }
 
@@ -126,10 +181,13 @@ void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t 
         return MAP_FAILED;
     }
     if (!IS_SANITIZED && sim_is_alive && !address && size < RANGE_SIZE / 2) {
-        if ((flags & ~MAP_NORESERVE) == (MAP_PRIVATE | MAP_ANONYMOUS) &&
-            protection == (PROT_READ | PROT_WRITE))
-            return take_address(&pool_end, size);
-        address = take_address(&maps_end, size);
+        bool is_plain = (flags & ~MAP_NORESERVE) == (MAP_PRIVATE | MAP_ANONYMOUS) &&
+                        protection == (PROT_READ | PROT_WRITE);
+        void *block = is_plain ? sim_maps_take(size) : NULL;
+
+        if (block)
+            return block;
+        address = take_address(size);
         flags |= MAP_FIXED_NOREPLACE;
     }
     return (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
@@ -144,13 +202,13 @@ void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
 
     if (sim_content_has(old)) /* all that its file may ever hold is there */
         return sim_content_remap(old, old_size, size);
-    if (is_pooled(old)) {
-        address = size > old_size ? take_address(&pool_end, size) : old;
-        return address == old ? old : memcpy(address, old, old_size);
+    if (sim_maps_has(old)) { /* nobody maps memory anew */
+        errno = ENOMEM;
+        return size <= sim_maps_size(old) ? old : MAP_FAILED;
     }
     if (!IS_SANITIZED && sim_is_alive && size > old_size && size < RANGE_SIZE / 2 &&
         flags == MREMAP_MAYMOVE) {
-        address = take_address(&maps_end, size);
+        address = take_address(size);
         flags |= MREMAP_FIXED;
     }
     return (void *)syscall(SYS_mremap, old, old_size, size, flags, address);
@@ -160,10 +218,9 @@ int munmap(void *address, size_t size)
 {
     if (sim_content_has(address))
         return sim_content_unmap(address, size), 0;
-    if (!is_pooled(address))
+    if (!sim_maps_has(address))
         return (int)syscall(SYS_munmap, address, size);
-    if (size > UNMAPPED_SIZE_MAX)
-        syscall(SYS_madvise, address, size, MADV_DONTNEED);
+    sim_maps_free(address);
     return 0;
 }
 

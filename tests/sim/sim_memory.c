@@ -30,9 +30,6 @@ enum {
     PAGE_SIZE = 4096,
     SPARSE_SIZE_MIN = 64 << 10, /* of smaller ones most is used */
     SPARSE_SIZE_MAX = 32 << 20,
-    SPARSE_KEPT_SIZE = 4 << 20, /* a larger one that is freed goes back to the system at once */
-    GRAIN_SHIFT = 12,
-    GRAIN_COUNT = 1 << 20,
     HEAD_SIZE = 16,
     FINE_SHIFT = 4,           /* sizes of 16 bytes more each ... */
     FINE_COUNT = 64,          /* ... up to 1024, then eight for each power of two */
@@ -41,7 +38,6 @@ enum {
     SQLITE_MEMORY_STATUS = 9, /* SQLITE_CONFIG_MEMSTATUS */
 };
 /* Far from what the system places by itself, as sim_life.c's. */
-#define SPARSE_ADDRESS ((char *)0x300000000000)
 #define HEAP_ADDRESS ((char *)0x310000000000)
 #define HEAP_SIZE ((size_t)16 << 30) /* of addresses, not of memory */
 #define HEAP_KEPT_SIZE                                                                             \
@@ -83,18 +79,11 @@ enum { MAGIC_USED = 0x5552, MAGIC_FREE = 0x4652 };
 
 static char *heap, *heap_end, *heap_top; /* NULL: no block yet */
 static void *free_blocks[CLASS_COUNT];
-static char *sparse;
-static uint32_t *sparse_of; /* grains of the block that begins there */
-static size_t grain_count;  /* given out, in a life */
 
 static void open_heap(void)
 {
-    size_t table_size = GRAIN_COUNT * sizeof(*sparse_of);
-
     heap = heap_top = sim_maps_reserve(HEAP_ADDRESS, HEAP_SIZE);
     heap_end = heap + HEAP_SIZE;
-    sparse_of = sim_maps_reserve(SPARSE_ADDRESS - table_size, table_size);
-    sparse = sim_maps_reserve(SPARSE_ADDRESS, (size_t)GRAIN_COUNT << GRAIN_SHIFT);
 }
 
 void *sim_memory_heap(size_t *size)
@@ -107,36 +96,9 @@ void *sim_memory_heap(size_t *size)
 void sim_memory_clear(void)
 {
     syscall(SYS_madvise, heap, HEAP_KEPT_SIZE, MADV_HUGEPAGE);
-    sim_maps_clear_pages(sparse, grain_count << GRAIN_SHIFT);
     if (heap_top > heap + HEAP_KEPT_SIZE)
         madvise(heap + HEAP_KEPT_SIZE, (size_t)(heap_top - heap) - HEAP_KEPT_SIZE, MADV_DONTNEED);
 }
-
-/* --- large zeroed blocks --- */
-
-static bool is_sparse(const void *block)
-{
-    return (uintptr_t)block - (uintptr_t)SPARSE_ADDRESS < (uintptr_t)GRAIN_COUNT << GRAIN_SHIFT;
-}
-
-static size_t sparse_size(const void *block)
-{
-    return (size_t)sparse_of[((const char *)block - sparse) >> GRAIN_SHIFT] << GRAIN_SHIFT;
-}
-
-static void *take_sparse(size_t size)
-{
-    size_t grains = (size + ((size_t)1 << GRAIN_SHIFT) - 1) >> GRAIN_SHIFT;
-    char *block = sparse + (grain_count << GRAIN_SHIFT);
-
-    if (grain_count + grains > GRAIN_COUNT)
-        return NULL;
-    sparse_of[grain_count] = (uint32_t)grains;
-    grain_count += grains;
-    return block;
-}
-
-/* --- all others --- */
 
 /* With its head. */
 static unsigned class_of(size_t size)
@@ -213,7 +175,7 @@ void *calloc(size_t count, size_t size)
         return NULL;
     }
     if (sim_is_alive && bytes >= SPARSE_SIZE_MIN && bytes <= SPARSE_SIZE_MAX)
-        block = take_sparse(bytes);
+        block = sim_maps_take(bytes);
     if (block)
         return block;
     block = take(bytes); /* not malloc: the compiler knows what a cleared one is */
@@ -226,8 +188,8 @@ size_t malloc_usable_size(void *block)
 
     if (!block)
         return 0;
-    if (is_sparse(block))
-        return sparse_size(block);
+    if (sim_maps_has(block))
+        return sim_maps_size(block);
     if (head->class == ALIGNED)
         return malloc_usable_size((char *)block - head->shift) - head->shift;
     return class_size(head->class) - HEAD_SIZE;
@@ -240,9 +202,8 @@ void free(void *block)
 
     if (!block)
         return;
-    if (is_sparse(block)) {
-        if (sparse_size(block) > SPARSE_KEPT_SIZE)
-            madvise(block, sparse_size(block), MADV_DONTNEED);
+    if (sim_maps_has(block)) {
+        sim_maps_free(block);
         return;
     }
     if (!is_own(block)) {
@@ -266,9 +227,10 @@ void *realloc(void *old, size_t size)
 
     if (!old)
         return malloc(size);
-    if (!is_own(old) && !is_sparse(old))
+    if (!is_own(old) && !sim_maps_has(old))
         return __libc_realloc(old, size);
-    if (size <= malloc_usable_size(old) && size >= malloc_usable_size(old) / 2 && !is_sparse(old))
+    if (size <= malloc_usable_size(old) && size >= malloc_usable_size(old) / 2 &&
+        !sim_maps_has(old))
         return old;
     block = malloc(size);
     if (block) {
