@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sim_content.c - see sim_disk.h: what is in a file that is read often or mapped, in memory that
- * all lives share, beside the file itself.
+ * sim_content.c - see sim_disk.h: what is in the files, in memory that all lives share.
  *
- * SQLite reads a page of its log by a call of the system, ten thousand times a minute, and indexes
- * map their segments at each start: both are copies or addresses here. Every write goes to the file
- * as well, which is what the driver and other calls know. A power loss changes files behind its
- * back, and drops them all.
+ * A file has addresses for as much as it may ever hold, so it never moves, and a map of it is its
+ * content. Pages that were touched once stay for the files and seeds after it: what lies behind
+ * the end of a file may be another's, and is cleared when the file grows over it.
  */
-#include <errno.h>
+#include <assert.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,81 +16,166 @@
 #include "sim_disk.h"
 
 enum {
-    READ_COUNT = 4,          /* a file that is read more often is kept ... */
-    CONTENT_SIZE = 16 << 20, /* ... so far: addresses, not memory */
-    PAGE_SIZE = 4096,
+    CONTENT_SIZE = 32 << 20, /* of a file, at most: addresses, not memory */
+    KEPT_SIZE = 256 << 20,   /* pages that are kept for the next seed */
 };
+#define SLOT_COUNT (SIM_DISK_CONTENTS_SIZE / CONTENT_SIZE)
+
+struct slot {
+    uint32_t next;    /* free one; 0: none */
+    uint32_t dirty;   /* bytes from here on are zero */
+    uint64_t mapped;  /* bytes, by all maps of the life */
+    bool is_orphaned; /* the file is gone, its maps are not */
+};
+
+/* In the place of the first content: it outlives seeds. */
+struct slots {
+    uint32_t count, count_max; /* taken in this seed, and in any; slot 0 is this */
+    uint32_t free;
+    struct slot slots[];
+};
+_Static_assert(sizeof(struct slots) + SLOT_COUNT * sizeof(struct slot) <= CONTENT_SIZE,
+               "slots fit the first");
 
 static unsigned char *contents(void)
 {
     return (unsigned char *)sim_disk + SIM_DISK_MEMORY_SIZE;
 }
 
-static unsigned char *take(void)
+static struct slots *all(void)
 {
-    unsigned char *taken = sim_disk->free_content;
-
-    if (taken)
-        memcpy(&sim_disk->free_content, taken, sizeof(taken));
-    else if (sim_disk->content_count * CONTENT_SIZE < SIM_DISK_CONTENTS_SIZE)
-        taken = contents() + sim_disk->content_count++ * CONTENT_SIZE;
-    return taken;
+    return (struct slots *)contents();
 }
 
-static bool need(struct disk_inode *inode, int fd)
+static uint32_t number_of(const void *content)
 {
+    return (uint32_t)(((uintptr_t)content - (uintptr_t)contents()) / CONTENT_SIZE);
+}
+
+static struct slot *slot_of(const struct disk_inode *inode)
+{
+    return &all()->slots[number_of(inode->content)];
+}
+
+/* What was touched by seeds before is kept up to a size, and so cleared when it is taken. */
+void sim_content_begin(void)
+{
+    struct slots *slots = all();
+    size_t kept = 0;
+
+    for (uint32_t i = 1; i < slots->count_max; i++) {
+        kept += slots->slots[i].dirty;
+        if (kept <= KEPT_SIZE || !slots->slots[i].dirty)
+            continue;
+        kept -= slots->slots[i].dirty;
+        if (syscall(SYS_madvise, contents() + (size_t)i * CONTENT_SIZE, CONTENT_SIZE,
+                    MADV_REMOVE) == 0)
+            slots->slots[i].dirty = 0;
+    }
+    slots->count = 1;
+    slots->free = 0;
+}
+
+static void let_go(uint32_t number)
+{
+    struct slot *slot = &all()->slots[number];
+
+    slot->is_orphaned = slot->mapped != 0;
+    if (slot->is_orphaned)
+        return;
+    slot->next = all()->free;
+    all()->free = number;
+}
+
+void sim_content_end_life(void)
+{
+    for (uint32_t i = 1; i < all()->count; i++) {
+        all()->slots[i].mapped = 0;
+        if (all()->slots[i].is_orphaned)
+            let_go(i);
+    }
+}
+
+static void need(struct disk_inode *inode)
+{
+    struct slots *slots = all();
+    uint32_t number = slots->free;
+
     if (inode->content)
-        return true;
-    if (inode->is_dir || inode->is_volatile || inode->size > CONTENT_SIZE)
-        return false;
-    inode->content = take();
-    if (!inode->content)
-        return false;
-    if (syscall(SYS_pread64, fd, inode->content, inode->size, 0) != (ssize_t)inode->size)
-        sim_fail("a file cannot be read: %s", strerror(errno));
-    return true;
+        return;
+    if (number)
+        slots->free = slots->slots[number].next;
+    else if (slots->count < SLOT_COUNT)
+        number = slots->count++;
+    else
+        sim_fail("the disk in memory has no room");
+    if (slots->count > slots->count_max)
+        slots->count_max = slots->count;
+    slots->slots[number].mapped = 0;
+    slots->slots[number].is_orphaned = false;
+    inode->content = contents() + (size_t)number * CONTENT_SIZE;
 }
 
-bool sim_content_read(struct disk_inode *inode, int fd, void *to, size_t size, uint64_t offset,
-                      ssize_t *count)
+static void touch(const struct disk_inode *inode, uint64_t end)
 {
-    if (!inode->content && (++inode->read_count < READ_COUNT || !need(inode, fd)))
-        return false;
-    *count = offset >= inode->size         ? 0
-             : offset + size > inode->size ? (ssize_t)(inode->size - offset)
-                                           : (ssize_t)size;
-    memcpy(to, inode->content + offset, (size_t)*count);
-    return true;
+    struct slot *slot = slot_of(inode);
+
+    if (end > slot->dirty)
+        slot->dirty = (uint32_t)end;
 }
 
-/* Where it ends the system's map would end the life: who maps more gets that. */
-void *sim_content_map(struct disk_inode *inode, int fd, size_t size, uint64_t offset)
+ssize_t sim_content_read(const struct disk_inode *inode, void *to, size_t size, uint64_t offset)
 {
-    if (offset % PAGE_SIZE || offset + size > inode->size || !need(inode, fd))
-        return NULL;
-    inode->is_mapped = true;
-    return inode->content + offset;
+    if (offset >= inode->size)
+        return 0;
+    if (size > inode->size - offset)
+        size = (size_t)(inode->size - offset);
+    memcpy(to, inode->content + offset, size);
+    return (ssize_t)size;
+}
+
+void sim_content_resize(struct disk_inode *inode, uint64_t size)
+{
+    if (size > CONTENT_SIZE)
+        sim_fail("a file of %ju bytes is more than the disk in memory takes", (uintmax_t)size);
+    need(inode);
+    if (size > inode->size && slot_of(inode)->dirty > inode->size) {
+        uint64_t end = size < slot_of(inode)->dirty ? size : slot_of(inode)->dirty;
+
+        memset(inode->content + inode->size, 0, end - inode->size);
+    }
+    inode->size = size;
 }
 
 void sim_content_write(struct disk_inode *inode, const void *data, size_t size, uint64_t offset)
 {
-    if (!inode->content)
+    if (!size)
         return;
-    if (offset + size > CONTENT_SIZE) {
-        sim_content_drop(inode);
-        return;
-    }
+    if (offset > inode->size || offset + size > CONTENT_SIZE)
+        sim_content_resize(inode, offset + size > CONTENT_SIZE ? offset + size : offset);
+    need(inode);
     memcpy(inode->content + offset, data, size);
+    touch(inode, offset + size);
+    if (offset + size > inode->size)
+        inode->size = offset + size;
 }
 
-void sim_content_resize(struct disk_inode *inode, uint64_t before, uint64_t after)
+/* The system's would end the life where the file ends; here its last page is zero behind that. */
+void *sim_content_map(struct disk_inode *inode, size_t size, uint64_t offset)
 {
-    if (!inode->content)
-        return;
-    if (after > CONTENT_SIZE)
-        sim_content_drop(inode);
-    else if (after > before)
-        memset(inode->content + before, 0, after - before);
+    uint64_t end = offset + size;
+
+    if (inode->is_dir || end > CONTENT_SIZE)
+        return NULL;
+    need(inode);
+    slot_of(inode)->mapped += size;
+    if (slot_of(inode)->dirty > inode->size) {
+        memset(inode->content + inode->size, 0, slot_of(inode)->dirty - inode->size);
+        slot_of(inode)->dirty = (uint32_t)inode->size;
+    }
+    if (inode->is_volatile)
+        touch(inode, end);
+    return inode->content + offset;
 }
 
 bool sim_content_has(const void *address)
@@ -99,14 +183,25 @@ bool sim_content_has(const void *address)
     return sim_disk && (uintptr_t)address - (uintptr_t)contents() < SIM_DISK_CONTENTS_SIZE;
 }
 
-/* Nobody knows when a map ends: until the seed does, its memory is nobody else's. */
+void *sim_content_remap(void *old, size_t old_size, size_t size)
+{
+    all()->slots[number_of(old)].mapped += size - old_size;
+    return old;
+}
+
+void sim_content_unmap(const void *address, size_t size)
+{
+    struct slot *slot = &all()->slots[number_of(address)];
+
+    assert(slot->mapped >= size);
+    slot->mapped -= size;
+    if (slot->is_orphaned)
+        let_go(number_of(address));
+}
+
 void sim_content_drop(struct disk_inode *inode)
 {
-    if (inode->content && !inode->is_mapped) {
-        memcpy(inode->content, &sim_disk->free_content, sizeof(inode->content));
-        sim_disk->free_content = inode->content;
-    }
+    if (inode->content)
+        let_go(number_of(inode->content));
     inode->content = NULL;
-    inode->read_count = 0;
-    inode->is_mapped = false;
 }

@@ -138,7 +138,18 @@ void sim_take_streams(void); /* stdout and stderr of the life are history */
 
 void sim_memory_open(void);          /* before the first life of a process */
 void *sim_memory_heap(size_t *size); /* what of it is in use */
-void sim_memory_clear(void);         /* after a life: its maps and large blocks are gone */
+void sim_memory_clear(void);         /* after a life: its large blocks are gone */
+
+/* --- sim_maps.c --- */
+
+void sim_maps_open(void);  /* before the first life of a process */
+void sim_maps_clear(void); /* after a life */
+void *sim_maps_reserve(char *address, size_t size);
+/* Zeroed blocks that are touched here and there. NULL: there is none of this size. */
+void *sim_maps_take(size_t size);
+void sim_maps_free(void *block);
+bool sim_maps_has(const void *block);
+size_t sim_maps_size(const void *block); /* that it has room for */
 
 /* --- sim_again.c: one process, several lives --- */
 
@@ -149,6 +160,10 @@ void sim_again_restore(void); /* after each */
 
 ssize_t sim_real_write(int fd, const void *data, size_t size);
 int sim_real_close(int fd);
-int sim_real_closedir(void *stream); /* DIR */
+char *sim_real_realpath(const char *path, char *to);
+void *sim_real_fdopendir(int fd); /* DIR, as streams are */
+void *sim_real_readdir(void *stream);
+int sim_real_dirfd(void *stream);
+int sim_real_closedir(void *stream);
 
 #endif

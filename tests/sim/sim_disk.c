@@ -3,16 +3,12 @@
 #include "sim_disk.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "sim_core.h"
-#include "sim_dir.h"
 
-enum { CLASS_MIN = 6, ALIGNMENT = 64 };
+enum { CLASS_MIN = 6, ALIGNMENT = 64, DIR_MODE = 0755, FILE_MODE = 0644 };
+#define FIRST_BESIDE (UINT64_C(1) << 32) /* what is not recorded has serials of its own */
 
 struct disk *sim_disk;
 
@@ -53,22 +49,22 @@ void sim_disk_free(void *memory, size_t size)
 
 /* --- files --- */
 
-struct disk_inode *sim_disk_inode_new(bool is_dir)
+struct disk_inode *sim_disk_inode_new(const struct disk_inode *dir, bool is_dir)
 {
     struct disk_inode *inode = sim_disk_alloc(sizeof(*inode));
+    bool is_recorded = dir && dir->is_recorded;
 
-    *inode = (struct disk_inode){
-        .next = sim_disk->inodes, .serial = ++sim_disk->serial, .is_dir = is_dir};
+    *inode = (struct disk_inode){.next = sim_disk->inodes,
+                                 .serial = is_recorded ? ++sim_disk->serial
+                                                       : FIRST_BESIDE + ++sim_disk->beside_serial,
+                                 .is_dir = is_dir,
+                                 .is_recorded = is_recorded,
+                                 .mode = is_dir ? DIR_MODE : FILE_MODE};
     inode->changed_us = sim_wall_us();
     if (sim_disk->inodes)
         sim_disk->inodes->previous = inode;
     sim_disk->inodes = inode;
     return inode;
-}
-
-void sim_disk_kept_path(const struct disk_inode *inode, char path[PATH_MAX])
-{
-    snprintf(path, PATH_MAX, SIM_DISK_INODES "/%ju", (uintmax_t)inode->serial);
 }
 
 static void remove_entry(struct disk_entry *entry)
@@ -87,14 +83,8 @@ static void remove_entry(struct disk_entry *entry)
 
 static void free_inode(struct disk_inode *inode)
 {
-    char path[PATH_MAX];
-
     if (inode->refs || inode->opened)
         return;
-    if (inode->is_kept) {
-        sim_disk_kept_path(inode, path);
-        syscall(SYS_unlinkat, -100, path, 0);
-    }
     sim_content_drop(inode);
     while (inode->oldest)
         sim_disk_change_free(inode, inode->oldest);
@@ -151,7 +141,8 @@ void sim_disk_end_life(void)
 {
     sim_disk_drop_held();
     for (struct disk_inode *inode = sim_disk->inodes; inode; inode = inode->next)
-        inode->is_mapped = false;
+        inode->locked_by = 0;
+    sim_content_end_life();
 }
 
 /* --- changes of files --- */
@@ -252,6 +243,7 @@ void sim_disk_entry_set_live(struct disk_entry *entry, struct disk_inode *inode)
     if (inode) {
         inode->refs++;
         inode->named_by = entry;
+        entry->since = ++sim_disk->name_serial;
     }
     sim_disk_inode_drop(before, before != NULL);
 }
@@ -290,8 +282,11 @@ static void let_go(struct disk_naming *naming, int i)
 
 void sim_disk_name(struct disk_entry *entry, struct disk_inode *inode, struct disk_entry *cleared)
 {
-    struct disk_naming *naming = sim_disk_alloc(sizeof(*naming));
+    struct disk_naming *naming;
 
+    if (!entry->dir->is_recorded)
+        return;
+    naming = sim_disk_alloc(sizeof(*naming));
     *naming = (struct disk_naming){.previous = sim_disk->newest, .serial = ++sim_disk->serial};
     naming->sets[0].inode = inode;
     if (inode)
@@ -367,10 +362,12 @@ void sim_disk_begin(void)
 {
     memset(sim_disk, 0, sizeof(*sim_disk));
     sim_disk->used = (sizeof(*sim_disk) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    sim_dir_remove(SIM_DISK_ROOT);
-    sim_dir_remove(SIM_DISK_INODES);
-    if (mkdir(SIM_DISK_ROOT, 0755) || mkdir(SIM_DISK_INODES, 0755))
-        assert(!"no directories for the disk");
-    sim_disk->root = sim_disk_inode_new(true);
-    sim_disk->root->refs = 1;
+    sim_content_begin();
+    sim_disk->top = sim_disk_inode_new(NULL, true);
+    sim_disk->top->refs = 1;
+    sim_disk->root = sim_disk_inode_new(NULL, true);
+    sim_disk->root->is_recorded = true;
+    sim_disk->root->serial = ++sim_disk->serial;
+    sim_disk_entry_set_live(sim_disk_entry_find(sim_disk->top, SIM_DISK_ROOT, true),
+                            sim_disk->root);
 }

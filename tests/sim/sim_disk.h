@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sim_disk.h - what a disk keeps of the files below "disk" when its power goes.
+ * sim_disk.h - the files of a seed, and what a disk keeps of those below "disk" when its power
+ * goes.
  *
- * The files are real ones, of a file system in memory: reads, maps and listings are the kernel's.
- * Recorded is what is not durable yet, with what was there before: of each file the writes and
- * changes of size since its last sync, of each directory the names made, moved and removed since
- * its last sync. A power loss takes some of it back (sim_power.c). A file that has lost its last
- * name is kept in "inodes" until its loss is durable.
+ * All that lies below the working directory of a life is here and nowhere else: the system knows
+ * nothing of it, and is not asked. Recorded is what is not durable yet of the files below "disk",
+ * with what was there before: of each file the writes and changes of size since its last sync, of
+ * each directory the names made, moved and removed since its last sync. A power loss takes some of
+ * it back (sim_power.c). A file that has lost its last name is kept until its loss is durable.
+ * Files beside "disk" are of no machine: their calls are no points, never fail and lose nothing.
  *
  * All of it is in memory that the lives and the driver share: a life that is killed loses nothing,
  * but what it has not synced can still be lost by the next one's power loss.
@@ -21,9 +23,8 @@
 #include <sys/types.h>
 
 #define SIM_DISK_MEMORY_SIZE ((size_t)1 << 34)   /* reserved, not used: only touched pages are */
-#define SIM_DISK_CONTENTS_SIZE ((size_t)1 << 36) /* behind it, likewise */
+#define SIM_DISK_CONTENTS_SIZE ((size_t)1 << 42) /* behind it, likewise */
 #define SIM_DISK_ROOT "disk"
-#define SIM_DISK_INODES "inodes"
 enum {
     SIM_DISK_BUCKET_COUNT = 4096,
     SIM_DISK_CLASS_COUNT = 40,
@@ -49,8 +50,9 @@ struct disk_inode {
     struct disk_inode *previous, *next; /* of all */
     uint64_t serial;
     bool is_dir;
-    bool is_kept;       /* it has a name in "inodes" */
+    bool is_recorded;   /* it is below "disk" */
     bool is_volatile;   /* its content is nobody's: SQLite's shared memory */
+    mode_t mode;        /* permissions */
     unsigned refs;      /* names, live and durable, and changes of names */
     unsigned opened;    /* descriptors of the life */
     unsigned kept_refs; /* of refs: held by sim_power.c while names are put back */
@@ -60,9 +62,8 @@ struct disk_inode {
     struct disk_change *oldest, *newest;
     struct disk_entry *entries;  /* of a directory */
     struct disk_entry *named_by; /* a live name; NULL: none */
-    unsigned char *content;      /* what is in it, as well; NULL: it is not known */
-    unsigned read_count;         /* without it */
-    bool is_mapped;              /* a map of the life may be of it */
+    unsigned char *content;      /* what is in it; NULL: nothing yet */
+    int locked_by;               /* the descriptor that has its flock; 0: none */
 };
 
 struct disk_entry {
@@ -70,6 +71,7 @@ struct disk_entry {
     struct disk_inode *dir;
     struct disk_inode *live, *durable; /* NULL: there is no such name */
     unsigned namings;                  /* that are not durable */
+    uint64_t since;                    /* listings begin with the newest name, as tmpfs has it */
     uint64_t hash;
     char name[];
 };
@@ -88,10 +90,10 @@ struct disk {
     size_t used;
     void *free[SIM_DISK_CLASS_COUNT]; /* by power of two */
     uint64_t serial;
+    uint64_t beside_serial, name_serial; /* of files that are not recorded; of live names */
     struct disk_inode *inodes, *root;
+    struct disk_inode *top; /* the working directory, with root as its "disk" */
     struct disk_naming *oldest, *newest;
-    size_t content_count; /* ever taken */
-    unsigned char *free_content;
     struct disk_entry *buckets[SIM_DISK_BUCKET_COUNT];
 };
 
@@ -110,11 +112,11 @@ void sim_disk_lose_power(void);
 void *sim_disk_alloc(size_t size);
 void sim_disk_free(void *memory, size_t size);
 
-struct disk_inode *sim_disk_inode_new(bool is_dir);
+/* It is recorded as the directory is that it will be in. */
+struct disk_inode *sim_disk_inode_new(const struct disk_inode *dir, bool is_dir);
 void sim_disk_inode_drop(struct disk_inode *inode, unsigned refs); /* gone with its last one */
 void sim_disk_inode_close(struct disk_inode *inode);
 void sim_disk_drop_held(void); /* what sim_power.c holds, and the life had opened */
-void sim_disk_kept_path(const struct disk_inode *inode, char path[PATH_MAX]);
 
 struct disk_entry *sim_disk_entry_find(struct disk_inode *dir, const char *name, bool make);
 void sim_disk_entry_set_live(struct disk_entry *entry, struct disk_inode *inode);
@@ -133,15 +135,17 @@ void sim_disk_sync_file(struct disk_inode *inode, uint64_t serial);
 
 /* --- sim_content.c --- */
 
-/* False: the system is to be asked. */
-bool sim_content_read(struct disk_inode *inode, int fd, void *to, size_t size, uint64_t offset,
-                      ssize_t *count);
-/* NULL: likewise. */
-void *sim_content_map(struct disk_inode *inode, int fd, size_t size, uint64_t offset);
-bool sim_content_has(const void *address); /* it is of such a map */
-/* The file has just been changed so. */
+void sim_content_begin(void); /* at a seed's start: nothing is in use */
+ssize_t sim_content_read(const struct disk_inode *inode, void *to, size_t size, uint64_t offset);
+/* Behind its end the file grows, by zeros up to the offset. */
 void sim_content_write(struct disk_inode *inode, const void *data, size_t size, uint64_t offset);
-void sim_content_resize(struct disk_inode *inode, uint64_t before, uint64_t after);
+void sim_content_resize(struct disk_inode *inode, uint64_t size);
+/* The content itself: it stays where it is. NULL: such a map is not to be had. */
+void *sim_content_map(struct disk_inode *inode, size_t size, uint64_t offset);
+void *sim_content_remap(void *old, size_t old_size, size_t size);
+void sim_content_unmap(const void *address, size_t size);
+bool sim_content_has(const void *address); /* it is of such a map */
+void sim_content_end_life(void);           /* with all its maps */
 void sim_content_drop(struct disk_inode *inode);
 
 #endif

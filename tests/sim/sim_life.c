@@ -223,6 +223,7 @@ static _Noreturn void serve(int given)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     close_all_but(line);
     sim_memory_open();
+    sim_maps_open();
     sim_fibre_open();
     if (program->prepare)
         program->prepare();
@@ -236,6 +237,7 @@ static _Noreturn void serve(int given)
         alarm(0);
         close_all_but(line);
         sim_memory_clear();
+        sim_maps_clear();
         sim_again_restore();
         if (sim_real_write(line, &is_kept, sizeof(is_kept)) != sizeof(is_kept))
             break;

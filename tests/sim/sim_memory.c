@@ -8,7 +8,8 @@
  * size, and one that is freed is the next of its size.
  *
  * An index has tables of megabytes of which a simulated minute touches a few pages: large zeroed
- * blocks are pages of their own, which the system makes when they are touched.
+ * blocks are pages of their own, which the system makes when they are first touched; for the next
+ * life they are cleared (sim_maps.c).
  *
  * Addresses follow from the calls alone, so they are the same in every run.
  */
@@ -24,15 +25,11 @@
 #include <unistd.h>
 
 #include "sim_core.h"
-#include "sim_disk.h"
-#include "sim_files.h"
 
 enum {
     PAGE_SIZE = 4096,
     SPARSE_SIZE_MIN = 64 << 10, /* of smaller ones most is used */
     SPARSE_SIZE_MAX = 32 << 20,
-    GRAIN_SHIFT = 12,
-    GRAIN_COUNT = 1 << 20,
     HEAD_SIZE = 16,
     FINE_SHIFT = 4,           /* sizes of 16 bytes more each ... */
     FINE_COUNT = 64,          /* ... up to 1024, then eight for each power of two */
@@ -41,14 +38,11 @@ enum {
     SQLITE_MEMORY_STATUS = 9, /* SQLITE_CONFIG_MEMSTATUS */
 };
 /* Far from what the system places by itself, as sim_life.c's. */
-#define SPARSE_ADDRESS ((char *)0x300000000000)
 #define HEAP_ADDRESS ((char *)0x310000000000)
-#define MAPS_ADDRESS ((char *)0x320000000000)
-#define HEAP_SIZE ((size_t)16 << 30) /* of addresses, not of memory, as that of the maps */
+#define HEAP_SIZE ((size_t)16 << 30) /* of addresses, not of memory */
 #define HEAP_KEPT_SIZE                                                                             \
     ((size_t)384 << 20) /* what a life has used beyond goes back to the system                     \
                          */
-#define MAPS_SIZE ((size_t)1 << 40)
 
 int sqlite3_config(int option, ...) __attribute__((weak));
 
@@ -83,80 +77,13 @@ struct head {
 _Static_assert(sizeof(struct head) == HEAD_SIZE, "blocks are aligned as it is");
 enum { MAGIC_USED = 0x5552, MAGIC_FREE = 0x4652 };
 
-static char *maps_end;                   /* NULL: no maps yet */
 static char *heap, *heap_end, *heap_top; /* NULL: no block yet */
 static void *free_blocks[CLASS_COUNT];
-static char *sparse;
-static uint32_t *sparse_of; /* grains of the block that begins there */
-static size_t grain_count;  /* given out, in a life */
-
-/* A life's maps have addresses of their own: they are taken away at once. */
-static void *take_address(size_t size)
-{
-    char *address = maps_end ? maps_end : MAPS_ADDRESS;
-
-    maps_end = address + (size + 2 * PAGE_SIZE - 1) / PAGE_SIZE * PAGE_SIZE;
-    return address;
-}
-
-void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
-{
-    struct disk_inode *inode = fd >= 0 && protection == PROT_READ ? sim_file_of(fd) : NULL;
-    void *content = inode ? sim_content_map(inode, fd, size, (uint64_t)offset) : NULL;
-
-    if (content)
-        return content;
-    if (sim_is_alive && !address && size < MAPS_SIZE / 2) {
-        address = take_address(size);
-        flags |= MAP_FIXED_NOREPLACE;
-    }
-    return (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
-}
-
-__attribute__((alias("mmap"))) void *mmap64(void *address, size_t size, int protection, int flags,
-                                            int fd, off64_t offset);
-
-void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
-{
-    void *address = NULL;
-
-    if (sim_is_alive && size > old_size && size < MAPS_SIZE / 2 && flags == MREMAP_MAYMOVE) {
-        address = take_address(size);
-        flags |= MREMAP_FIXED;
-    }
-    return (void *)syscall(SYS_mremap, old, old_size, size, flags, address);
-}
-
-int munmap(void *address, size_t size)
-{
-    return sim_content_has(address) ? 0 : (int)syscall(SYS_munmap, address, size);
-}
-
-static void clear_maps(void)
-{
-    if (maps_end)
-        munmap(MAPS_ADDRESS, (size_t)(maps_end - MAPS_ADDRESS));
-}
-
-static void *reserve(char *address, size_t size)
-{
-    void *memory =
-        (void *)syscall(SYS_mmap, address, size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-
-    if (memory != address)
-        abort();
-    return memory;
-}
 
 static void open_heap(void)
 {
-    size_t table_size = GRAIN_COUNT * sizeof(*sparse_of);
-
-    heap = heap_top = reserve(HEAP_ADDRESS, HEAP_SIZE);
+    heap = heap_top = sim_maps_reserve(HEAP_ADDRESS, HEAP_SIZE);
     heap_end = heap + HEAP_SIZE;
-    sparse_of = reserve(SPARSE_ADDRESS - table_size, table_size);
-    sparse = reserve(SPARSE_ADDRESS, (size_t)GRAIN_COUNT << GRAIN_SHIFT);
 }
 
 void *sim_memory_heap(size_t *size)
@@ -168,39 +95,10 @@ void *sim_memory_heap(size_t *size)
 /* Large pages, where the system has them: of many lives they are worth what clearing them costs. */
 void sim_memory_clear(void)
 {
-    clear_maps();
-    madvise(heap, HEAP_KEPT_SIZE, MADV_HUGEPAGE);
-    if (grain_count)
-        madvise(sparse, grain_count << GRAIN_SHIFT, MADV_DONTNEED);
+    syscall(SYS_madvise, heap, HEAP_KEPT_SIZE, MADV_HUGEPAGE);
     if (heap_top > heap + HEAP_KEPT_SIZE)
         madvise(heap + HEAP_KEPT_SIZE, (size_t)(heap_top - heap) - HEAP_KEPT_SIZE, MADV_DONTNEED);
 }
-
-/* --- large zeroed blocks --- */
-
-static bool is_sparse(const void *block)
-{
-    return (uintptr_t)block - (uintptr_t)SPARSE_ADDRESS < (uintptr_t)GRAIN_COUNT << GRAIN_SHIFT;
-}
-
-static size_t sparse_size(const void *block)
-{
-    return (size_t)sparse_of[((const char *)block - sparse) >> GRAIN_SHIFT] << GRAIN_SHIFT;
-}
-
-static void *take_sparse(size_t size)
-{
-    size_t grains = (size + ((size_t)1 << GRAIN_SHIFT) - 1) >> GRAIN_SHIFT;
-    char *block = sparse + (grain_count << GRAIN_SHIFT);
-
-    if (grain_count + grains > GRAIN_COUNT)
-        return NULL;
-    sparse_of[grain_count] = (uint32_t)grains;
-    grain_count += grains;
-    return block;
-}
-
-/* --- all others --- */
 
 /* With its head. */
 static unsigned class_of(size_t size)
@@ -277,7 +175,7 @@ void *calloc(size_t count, size_t size)
         return NULL;
     }
     if (sim_is_alive && bytes >= SPARSE_SIZE_MIN && bytes <= SPARSE_SIZE_MAX)
-        block = take_sparse(bytes);
+        block = sim_maps_take(bytes);
     if (block)
         return block;
     block = take(bytes); /* not malloc: the compiler knows what a cleared one is */
@@ -290,8 +188,8 @@ size_t malloc_usable_size(void *block)
 
     if (!block)
         return 0;
-    if (is_sparse(block))
-        return sparse_size(block);
+    if (sim_maps_has(block))
+        return sim_maps_size(block);
     if (head->class == ALIGNED)
         return malloc_usable_size((char *)block - head->shift) - head->shift;
     return class_size(head->class) - HEAD_SIZE;
@@ -304,8 +202,8 @@ void free(void *block)
 
     if (!block)
         return;
-    if (is_sparse(block)) {
-        madvise(block, sparse_size(block), MADV_DONTNEED);
+    if (sim_maps_has(block)) {
+        sim_maps_free(block);
         return;
     }
     if (!is_own(block)) {
@@ -329,9 +227,10 @@ void *realloc(void *old, size_t size)
 
     if (!old)
         return malloc(size);
-    if (!is_own(old) && !is_sparse(old))
+    if (!is_own(old) && !sim_maps_has(old))
         return __libc_realloc(old, size);
-    if (size <= malloc_usable_size(old) && size >= malloc_usable_size(old) / 2 && !is_sparse(old))
+    if (size <= malloc_usable_size(old) && size >= malloc_usable_size(old) / 2 &&
+        !sim_maps_has(old))
         return old;
     block = malloc(size);
     if (block) {
