@@ -29,9 +29,10 @@ enum {
     CATALOG_QUERY_WORD_MAX = 8,
     CATALOG_SEARCH_COUNT = 20,
     CATALOG_SEARCH_COUNT_MAX = 100,
-    CATALOG_SET_COUNT_MAX = 200, /* categories of one ListAttributes */
-    CATALOG_REFRESH_MS = 1000,   /* a new version is in use everywhere within two seconds */
-    CATALOG_SAMPLE_COUNT = 5,    /* offers named for each category a change would break */
+    CATALOG_SET_COUNT_MAX = 200,  /* categories of one ListAttributes */
+    CATALOG_FORMER_COUNT_MAX = 4, /* versions before, whose documents are found by their paths */
+    CATALOG_REFRESH_MS = 1000,    /* a new version is in use everywhere within two seconds */
+    CATALOG_SAMPLE_COUNT = 5,     /* offers named for each category a change would break */
 };
 
 #endif

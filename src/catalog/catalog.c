@@ -111,6 +111,16 @@ const struct category **category_path(const struct category *category, struct ar
     return path;
 }
 
+char *category_path_text(const struct category *category, struct arena *arena)
+{
+    const struct category **path = category_path(category, arena);
+    char *text = arena_strdup(arena, path[0]->id);
+
+    for (size_t i = 1; i < category->depth; i++)
+        text = arena_printf(arena, "%s/%s", text, path[i]->id);
+    return text;
+}
+
 /* --- attributes of several categories --- */
 
 /* An attribute found in the set, and in how many of its categories. */

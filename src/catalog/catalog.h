@@ -22,6 +22,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/violation.h"
+#include "catalog/bounds.h"
 #include "catalog/decimal.h"
 #include "torg/v1/catalog.pb-c.h"
 
@@ -102,6 +103,10 @@ struct category {
     uint32_t last;
     uint32_t place;                    /* in the file */
     const Torg__V1__Category *message; /* as in the file */
+    /* Its paths in versions before, the newest first: documents may still have them. */
+    const char *former[CATALOG_FORMER_COUNT_MAX];
+    size_t former_count;
+    bool has_former; /* it, or one below it, has some */
 };
 
 struct catalog;
@@ -122,6 +127,8 @@ void catalog_unref(struct catalog *catalog); /* the last one frees it; NULL is f
 
 int64_t catalog_version(const struct catalog *catalog); /* of the store; 0: not from there */
 void catalog_set_version(struct catalog *catalog, int64_t version); /* before it is shared */
+/* Categories learn where they were in that version, before the catalogue is shared. */
+void catalog_add_former(struct catalog *catalog, const struct catalog *older);
 const Torg__V1__Catalog *catalog_message(const struct catalog *catalog);
 
 /* What prices are compared in: the first currency of the defaults; where they name none, of the
@@ -153,6 +160,8 @@ static inline bool category_has_filter(const struct category *category,
 
 /* From the top down to category; the array is in the arena, category->depth long. */
 const struct category **category_path(const struct category *category, struct arena *arena);
+/* The same as documents have it: "transport/cars". */
+char *category_path_text(const struct category *category, struct arena *arena);
 
 /*
  * The attributes of several categories, each id once, as the first category that has it has it:

@@ -80,6 +80,30 @@ static void swap(struct catalog_holder *holder, struct catalog *next)
     catalog_unref(old);
 }
 
+/* One that cannot be loaded is left out: documents of moved categories are then found in their
+ * places as they are composed anew. The same versions in every process, however far documents are:
+ * cursors have a hash of the filters, and go from one process to another. */
+static void add_formers(struct store *store, struct catalog *catalog)
+{
+    int64_t version = catalog_version(catalog);
+
+    for (int64_t i = 1; i <= CATALOG_FORMER_COUNT_MAX && i < version; i++) {
+        struct arena *arena = arena_new();
+        struct catalog *older;
+        struct err err;
+
+        if (versions_load(store, version - i, arena, NULL, &older, &err)) {
+            log_warn("an older catalogue cannot be read: offers of categories that were moved "
+                     "since may be missing there for a while",
+                     LOG_INT("version", version - i), LOG_TEXT("error", err.text));
+        } else {
+            catalog_add_former(catalog, older);
+            catalog_unref(older);
+        }
+        arena_free(arena);
+    }
+}
+
 static int follow(struct catalog_holder *holder, struct err *err)
 {
     struct catalog *next;
@@ -100,6 +124,7 @@ static int follow(struct catalog_holder *holder, struct err *err)
     arena_free(arena);
     if (rc)
         return rc;
+    add_formers(holder->store, next);
     swap(holder, next);
     be_sure(holder, looked_us);
     return 0;

@@ -2,6 +2,7 @@
 /* messages.c - see messages.h. */
 #include "offers/messages.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -138,19 +139,61 @@ int messages_list(const struct offers *offers, const char *seller, struct messag
 
 /* --- phones --- */
 
+struct reveal {
+    const char *seller;
+    offerid id;
+};
+
+/* All of the seller are in one row, of the offer that is none: pages of messages tell it, and a
+ * seller may have a row for each of a million offers. A seller whose rows are older than that row
+ * gets it with the next. */
+static int add_tx(struct store_tx *tx, void *arg, struct err *err)
+{
+    const struct reveal *reveal = arg;
+    int64_t changed = 0;
+    int rc =
+        store_exec(tx,
+                   "INSERT INTO offer_reveal (seller_id, offer_id, counter) "
+                   "VALUES ($1, $2, 1) ON CONFLICT (seller_id, offer_id) "
+                   "DO UPDATE SET counter = offer_reveal.counter + 1",
+                   STORE_WITH(STORE_V_STRING(reveal->seller), STORE_V_INT(reveal->id)), NULL, err);
+
+    if (!rc)
+        rc = store_exec(tx,
+                        "UPDATE offer_reveal SET counter = counter + 1 "
+                        "WHERE seller_id = $1 AND offer_id = 0",
+                        STORE_WITH(STORE_V_STRING(reveal->seller)), &changed, err);
+    if (!rc && !changed)
+        rc =
+            store_exec(tx,
+                       "INSERT INTO offer_reveal (seller_id, offer_id, counter) "
+                       "SELECT CAST($1 AS TEXT), 0, CAST(SUM(counter) AS BIGINT) FROM offer_reveal "
+                       "WHERE seller_id = $1",
+                       STORE_WITH(STORE_V_STRING(reveal->seller)), NULL, err);
+    return rc;
+}
+
 int reveals_add(const struct offers *offers, const char *seller, offerid id, struct err *err)
 {
-    return store_write_one(offers->store,
-                           "INSERT INTO offer_reveal (seller_id, offer_id, counter) "
-                           "VALUES ($1, $2, 1) ON CONFLICT (seller_id, offer_id) "
-                           "DO UPDATE SET counter = offer_reveal.counter + 1",
-                           STORE_WITH(STORE_V_STRING(seller), STORE_V_INT(id)), NULL, err);
+    struct reveal reveal = {seller, id};
+
+    assert(id);
+    return store_write(offers->store, add_tx, &reveal, err);
 }
 
 int reveals_count(const struct offers *offers, const char *seller, int64_t *count, struct err *err)
 {
+    int rc;
+
     *count = 0;
+    rc = store_read_integer(
+        offers->store, "SELECT counter FROM offer_reveal WHERE seller_id = $1 AND offer_id = 0",
+        STORE_WITH(STORE_V_STRING(seller)), count, err);
+    if (rc || *count)
+        return rc;
     return store_read_integer(
-        offers->store, "SELECT CAST(SUM(counter) AS BIGINT) FROM offer_reveal WHERE seller_id = $1",
+        offers->store,
+        "SELECT CAST(SUM(counter) AS BIGINT) FROM offer_reveal WHERE seller_id = $1 "
+        "AND offer_id <> 0",
         STORE_WITH(STORE_V_STRING(seller)), count, err);
 }

@@ -37,7 +37,7 @@ int messages_list(const struct offers *offers, const char *seller, struct messag
                   size_t max, struct arena *arena, Torg__V1__SellerMessage **list, size_t *count,
                   struct err *err);
 
-/* One more reveal of the offer's phones; and all of the seller. */
+/* One more reveal of the offer's phones; and all of the seller, which are kept as one number. */
 int reveals_add(const struct offers *offers, const char *seller, offerid id, struct err *err);
 int reveals_count(const struct offers *offers, const char *seller, int64_t *count, struct err *err);
 

@@ -15,6 +15,7 @@ enum {
     SEARCH_OFFERED_COUNT_MAX = 24,    /* filters of attributes that are offered: a screen or two */
     SEARCH_FACET_VALUE_COUNT = 100,   /* values of a filter that are offered */
     SEARCH_TREE_COUNT = 2000,         /* categories that are counted */
+    SEARCH_FORMER_COUNT_MAX = 256,    /* paths that a category's offers may have, while it moves */
     SEARCH_CATEGORY_COUNT = 50,       /* of them told to the page */
     SEARCH_COMPLETION_WORD_COUNT = 4, /* that a word may begin, the most frequent */
     SEARCH_COMPLETION_COUNT = 10,     /* offers whose titles say which it is */

@@ -325,27 +325,44 @@ static Torg__V1__Filter *values_filter(const char *field, char **values, size_t 
     return filter;
 }
 
-char *category_path_text(const struct category *category, struct arena *arena)
+static bool is_covered(char *const *paths, size_t count, const char *path)
 {
-    const struct category **path = category_path(category, arena);
-    char *text = arena_strdup(arena, path[0]->id);
+    for (size_t i = 0; i < count; i++) {
+        size_t size = strlen(paths[i]);
 
-    for (size_t i = 1; i < category->depth; i++)
-        text = arena_printf(arena, "%s/%s", text, path[i]->id);
-    return text;
+        if (strncmp(paths[i], path, size) == 0 && (path[size] == '/' || path[size] == '\0'))
+            return true;
+    }
+    return false;
 }
 
-Torg__V1__Filter *category_filter(const struct category *category, struct arena *arena)
+/* Where those at and below it were before: their documents may be there still. */
+static size_t add_former(const struct category *category, const struct catalog *catalog,
+                         char **paths, size_t count)
+{
+    size_t all_count;
+    const struct category *const *all = catalog_categories(catalog, &all_count);
+
+    for (uint32_t i = category->number; category->has_former && i <= category->last; i++)
+        for (size_t k = 0; k < all[i]->former_count && count < SEARCH_FORMER_COUNT_MAX; k++)
+            if (!is_covered(paths, count, all[i]->former[k]))
+                paths[count++] = (char *)all[i]->former[k];
+    return count;
+}
+
+Torg__V1__Filter *category_filter(const struct category *category, const struct catalog *catalog,
+                                  struct arena *arena)
 {
     Torg__V1__Filter *filter = MESSAGE_NEW(filter, arena);
-    char **values = arena_array(arena, 1, sizeof(*values));
+    char **values =
+        arena_array(arena, category->has_former ? SEARCH_FORMER_COUNT_MAX : 1, sizeof(*values));
 
     values[0] = category_path_text(category, arena);
     filter->kind_case = TORG__V1__FILTER__KIND_SUBTREE;
     filter->subtree = MESSAGE_NEW(field_values, arena);
     filter->subtree->field = (char *)OFFER_FIELD_CATEGORY;
     filter->subtree->values = values;
-    filter->subtree->n_values = 1;
+    filter->subtree->n_values = add_former(category, catalog, values, 1);
     return filter;
 }
 
@@ -433,7 +450,7 @@ static int all_filters(const struct wanted *wanted, Torg__V1__Filter **filter, s
 
     all->of = arena_array(arena, PAGE_FILTER_MAX, sizeof(all->of[0]));
     if (wanted->category)
-        all->of[all->n_of++] = category_filter(wanted->category, arena);
+        all->of[all->n_of++] = category_filter(wanted->category, wanted->catalog, arena);
     for (size_t i = 0; i < wanted->request->n_filters && !rc; i++) {
         if (wanted->chosen[i].upper) {
             all->n_of += put_overlap(wanted, i, &all->of[all->n_of]);

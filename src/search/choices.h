@@ -67,11 +67,10 @@ void wanted_prefer(const struct wanted *wanted, bool is_whole, Torg__V1__QuerySt
 /* "-диван" does not name what is not wanted, and quotes are about words. */
 bool text_has_signs(const char *text);
 
-/* The ids from the top, as the index has them: "transport/cars". */
-char *category_path_text(const struct category *category, struct arena *arena);
-
-/* The category and all under it. */
-Torg__V1__Filter *category_filter(const struct category *category, struct arena *arena);
+/* The category and all under it, wherever they were in the versions before: documents of those that
+ * were moved since have their old paths until they are composed anew. */
+Torg__V1__Filter *category_filter(const struct category *category, const struct catalog *catalog,
+                                  struct arena *arena);
 
 /* The choice of this filter; NULL: none. */
 const Torg__V1__FilterChoice *wanted_choice(const struct wanted *wanted, const char *id);

@@ -10,34 +10,54 @@
 
 /* --- hits by category --- */
 
-/* The category of a path "transport/cars"; NULL: this catalogue does not have it. */
-static const struct category *category_of(const struct catalog *catalog, const char *path)
+/* The category that a path "transport/cars" ends with, or its last but one; NULL: this catalogue
+ * does not have it. */
+static const struct category *category_of(const struct catalog *catalog, const char *path,
+                                          size_t size, struct arena *arena)
 {
-    const char *last = strrchr(path, '/');
+    size_t begin = size;
 
-    return category_find(catalog, last ? last + 1 : path);
+    while (begin > 0 && path[begin - 1] != '/')
+        begin--;
+    return category_find(catalog, arena_text(arena, bytes_make(path + begin, size - begin)));
+}
+
+/* Hits at each category itself: those of its path without those of paths below that. Documents of a
+ * category that is being moved have the one path or the other; both count where it is now. */
+static void count_own(const struct wanted *wanted, const Torg__V1__FacetAnswer *tree, int64_t *own)
+{
+    for (size_t i = 0; tree && i < tree->n_values; i++) {
+        const char *path = tree->values[i]->value;
+        const char *last = strrchr(path, '/');
+        const struct category *at = category_of(wanted->catalog, path, strlen(path), wanted->arena);
+        const struct category *above =
+            last ? category_of(wanted->catalog, path, (size_t)(last - path), wanted->arena) : NULL;
+
+        if (at)
+            own[at->number] += (int64_t)tree->values[i]->count;
+        if (above)
+            own[above->number] -= (int64_t)tree->values[i]->count;
+    }
 }
 
 void found_categories_read(struct found_categories *found, const struct wanted *wanted,
                            const Torg__V1__FacetAnswer *tree)
 {
+    int64_t *own;
+
     *found = (struct found_categories){0};
     found->list = catalog_categories(wanted->catalog, &found->count);
     found->with_below = arena_array(wanted->arena, found->count + 1, sizeof(uint64_t));
     found->own = arena_array(wanted->arena, found->count + 1, sizeof(uint64_t));
-    for (size_t i = 0; tree && i < tree->n_values; i++) {
-        const struct category *category = category_of(wanted->catalog, tree->values[i]->value);
-
-        if (category)
-            found->with_below[category->number] = tree->values[i]->count;
-    }
-    for (size_t i = 0; i < found->count; i++) {
+    own = arena_array(wanted->arena, found->count + 1, sizeof(*own));
+    count_own(wanted, tree, own);
+    for (size_t i = found->count; i-- > 0;) { /* those below come behind */
         const struct category *category = found->list[i];
-        uint64_t below = 0;
 
-        for (size_t k = 0; k < category->child_count; k++)
-            below += found->with_below[category->children[k]->number];
-        found->own[i] = found->with_below[i] > below ? found->with_below[i] - below : 0;
+        found->own[i] = own[i] > 0 ? (uint64_t)own[i] : 0;
+        found->with_below[i] += found->own[i];
+        if (category->parent)
+            found->with_below[category->parent->number] += found->with_below[i];
         found->total += found->own[i];
         found->category_count += found->own[i] > 0;
     }

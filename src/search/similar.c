@@ -25,6 +25,7 @@ struct comparing {
     const Torg__V1__Offer *offer;
     struct asking asking;
     struct arena *arena;
+    const struct catalog *catalog;
     const char *currency; /* that prices are compared in */
     size_t limit;
     Torg__V1__SimilarResponse *response;
@@ -54,7 +55,8 @@ static Torg__V1__QueryStage *similar_stage(const struct comparing *comparing,
 {
     const Torg__V1__OfferContent *content = comparing->offer->content;
     struct arena *arena = comparing->arena;
-    Torg__V1__QueryStage *stage = count_stage("", category_filter(category, arena), arena);
+    Torg__V1__QueryStage *stage =
+        count_stage("", category_filter(category, comparing->catalog, arena), arena);
     Torg__V1__TextClause *clause = MESSAGE_NEW(text_clause, arena);
 
     clause->occur = TORG__V1__TEXT_CLAUSE__OCCUR__SHOULD;
@@ -104,9 +106,10 @@ static int take_category(struct comparing *comparing, const struct category *cat
     return rc;
 }
 
-static int run(struct comparing *comparing, const struct catalog *catalog, struct err *err)
+static int run(struct comparing *comparing, struct err *err)
 {
-    const struct category *category = category_find(catalog, comparing->offer->content->category);
+    const struct category *category =
+        category_find(comparing->catalog, comparing->offer->content->category);
     int rc = 0;
 
     comparing->response->offers =
@@ -143,8 +146,9 @@ int search_similar(const struct search *search, const Torg__V1__SimilarRequest *
         return rc;
     comparing.offer = offer;
     catalog = search->catalog(search->catalog_arg);
+    comparing.catalog = catalog;
     comparing.currency = catalog_currency(catalog);
-    rc = run(&comparing, catalog, err);
+    rc = run(&comparing, err);
     catalog_unref(catalog);
     return rc;
 }

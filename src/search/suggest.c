@@ -58,7 +58,7 @@ static Torg__V1__QueryStage *typed_stage(const struct suggesting *suggesting, co
     stage->clauses[0] = clause;
     stage->n_clauses = 1;
     if (suggesting->category)
-        stage->filter = category_filter(suggesting->category, arena);
+        stage->filter = category_filter(suggesting->category, suggesting->catalog, arena);
     return stage;
 }
 
@@ -168,11 +168,12 @@ static int put_queries(struct suggesting *suggesting, struct completions *comple
         size_t n = count - i < QUERY_STAGE_COUNT_MAX ? count - i : QUERY_STAGE_COUNT_MAX;
 
         for (size_t k = 0; k < n; k++)
-            stages[k] = count_stage(list[i + k].text,
-                                    suggesting->category
-                                        ? category_filter(suggesting->category, suggesting->arena)
-                                        : NULL,
-                                    suggesting->arena);
+            stages[k] = count_stage(
+                list[i + k].text,
+                suggesting->category
+                    ? category_filter(suggesting->category, suggesting->catalog, suggesting->arena)
+                    : NULL,
+                suggesting->arena);
         rc = asking_run(&suggesting->asking, stages, n, answers, err);
         for (size_t k = 0; k < n && !rc; k++) {
             if (answers[k]->total)

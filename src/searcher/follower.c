@@ -472,23 +472,6 @@ static void stop_all(const struct index_view *view)
                     replica_stop(view->clients[i].epochs[k].shards[s], false);
 }
 
-/* So that the next start replays next to nothing: searches are answered as soon as it is open. One
- * that fails is no loss but time. */
-static void save_all(const struct index_view *view)
-{
-    for (uint32_t i = 0; i < view->client_count; i++)
-        for (uint32_t k = 0; k < view->clients[i].epoch_count; k++)
-            for (uint32_t s = 0; s < view->clients[i].shard_count; s++) {
-                struct replica *replica = view->clients[i].epochs[k].shards[s];
-                struct err err;
-
-                if (replica && replica_checkpoint(replica, &err))
-                    log_warn("a checkpoint failed at the end; the next start replays more",
-                             LOG_TEXT("client", view->clients[i].name), LOG_INT("shard", s),
-                             LOG_TEXT("reason", err.text));
-            }
-}
-
 void follower_stop(struct follower *follower)
 {
     if (!follower)
@@ -501,8 +484,6 @@ void follower_stop(struct follower *follower)
     pthread_mutex_unlock(&follower->lock);
     task_stop(&follower->watcher);
     task_stop(&follower->keeper);
-    if (follower->options.dir)
-        save_all(&follower->view->view);
     stop_all(&follower->view->view); /* all at once, then each is waited for */
     view_release(&follower->view->view);
     condition_release(&follower->changed);

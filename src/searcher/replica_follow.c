@@ -199,6 +199,7 @@ static int apply_message(struct following *following, const struct topic_message
     const char *pk = "";
     int rc;
 
+    shard_applies(following->opened->shard, message->offset + 1);
     for (;;) {
         rc = applier_apply(following->applier, message->value, following->arena, &pk, err);
         if (!rc || applier_is_final(rc) || rc == ERR_CORRUPT)
@@ -515,6 +516,23 @@ static int follow(struct following *following, struct err *err)
     return rc;
 }
 
+/* So that the next start replays next to nothing: searches are answered as soon as it is open. As
+ * nothing is applied any more, what is written needs no message of the topic to be whole, and is
+ * served even when the topic has gone on without it. One that fails is no loss but time. */
+static void save_at_end(struct following *following)
+{
+    struct replica *replica = following->replica;
+    struct err err;
+
+    if (!replica->places[0] || atomic_load(&replica->is_removed))
+        return;
+    task_says(&replica->task, "writing its last checkpoint");
+    if (replica_checkpoint(replica, &err))
+        log_warn("a checkpoint failed at the end; the next start replays more",
+                 LOG_TEXT("client", replica->options.client),
+                 LOG_INT("shard", replica->options.shard), LOG_TEXT("reason", err.text));
+}
+
 void replica_follow(struct task *task, void *arg)
 {
     struct replica *replica = arg;
@@ -541,6 +559,8 @@ void replica_follow(struct task *task, void *arg)
         }
         if (rc && rc != ERR_CANCELLED)
             replica_tell(replica, err.text);
+        else if (!rc)
+            save_at_end(&following);
         close_following(&following);
         if (rc)
             (void)pause_ms(replica, RETRY_MS);

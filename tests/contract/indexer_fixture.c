@@ -140,7 +140,7 @@ void place_put_until(struct index_place *place, int64_t end_us, const char *pk, 
     put_document(place, LANE_MAIN, "", end_us, pk, version, price);
 }
 
-void place_put_many(struct index_place *place, size_t count, int64_t version)
+void place_put_many_in(struct index_place *place, enum lane lane, size_t count, int64_t version)
 {
     struct arena *arena = arena_new();
     Torg__V1__RawDocument **documents = arena_array(arena, count, sizeof(*documents));
@@ -150,12 +150,17 @@ void place_put_many(struct index_place *place, size_t count, int64_t version)
     for (size_t i = 0; i < count; i++)
         documents[i] = document_of(arena, arena_printf(arena, "k%zu", i), version, (int64_t)i);
     clock_manual_advance(&place->clock, 1);
-    if (receiver_put(&place->receiver, place->client, LANE_MAIN, documents, count, arena, &verdicts,
+    if (receiver_put(&place->receiver, place->client, lane, documents, count, arena, &verdicts,
                      &err))
         fail_msg("%s", err.text);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(verdicts[i]->kind, TORG__V1__VERDICT__KIND__ACCEPTED);
     arena_free(arena);
+}
+
+void place_put_many(struct index_place *place, size_t count, int64_t version)
+{
+    place_put_many_in(place, LANE_MAIN, count, version);
 }
 
 int64_t place_client_id(struct index_place *place)

@@ -55,6 +55,7 @@ Torg__V1__Verdict *place_stock(struct index_place *place, const char *pk, int64_
 
 /* The same of many, "k0" to "k<count - 1>", in one batch of the lane main. */
 void place_put_many(struct index_place *place, size_t count, int64_t version);
+void place_put_many_in(struct index_place *place, enum lane lane, size_t count, int64_t version);
 
 /* Rounds until nothing is left to do. */
 void place_run(struct indexer *indexer);

@@ -17,6 +17,7 @@
 #include "offers/bounds.h"
 #include "offers/cabinet.h"
 #include "offers/counters.h"
+#include "offers/messages.h"
 #include "offers/offer_counts.h"
 #include "offers/offer_save.h"
 
@@ -614,9 +615,52 @@ static void a_broken_counter_is_fixed_once_while_others_write(void **state)
     arena_free(told.arena);
 }
 
+/* --- phones --- */
+
+static int run_sql(struct store_tx *tx, void *arg, struct err *err)
+{
+    return store_exec(tx, arg, NULL, 0, NULL, err);
+}
+
+static int64_t reveals_of(struct offers_place *place, const char *seller)
+{
+    struct err err;
+    int64_t count;
+
+    if (reveals_count(&place->offers, seller, &count, &err))
+        fail_msg("%s", err.text);
+    return count;
+}
+
+/* Rows of before have no total until the next of the seller; from then on it is that row alone, as
+ * the last question shows, whose answer is a lie. */
+static void reveals_are_told_by_one_row(void **state)
+{
+    struct offers_place *place = start(state);
+    struct err err;
+
+    assert_int_equal(reveals_of(place, "ann"), 0);
+    OK(store_write(place->store, run_sql,
+                   "INSERT INTO offer_reveal (seller_id, offer_id, counter) "
+                   "VALUES ('ann', 1, 20), ('ann', 2, 3), ('bob', 1, 5)",
+                   &err));
+    assert_int_equal(reveals_of(place, "ann"), 23);
+    OK(reveals_add(&place->offers, "ann", 2, &err));
+    assert_int_equal(reveals_of(place, "ann"), 24);
+    OK(reveals_add(&place->offers, "ann", 3, &err));
+    OK(reveals_add(&place->offers, "carl", 4, &err));
+    assert_int_equal(reveals_of(place, "ann"), 25);
+    assert_int_equal(reveals_of(place, "bob"), 5);
+    assert_int_equal(reveals_of(place, "carl"), 1);
+    OK(store_write(place->store, run_sql,
+                   "UPDATE offer_reveal SET counter = 1000 WHERE offer_id = 3", &err));
+    assert_int_equal(reveals_of(place, "ann"), 25);
+}
+
 /* --- the list of cases --- */
 
 static const struct test_case cases[] = {
+    CASE(reveals_are_told_by_one_row),
     CASE(broken_counters_are_named_and_fixed),
     CASE(broken_lists_are_named_and_fixed),
     CASE(an_offer_of_every_status_is_recounted),

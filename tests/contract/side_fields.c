@@ -223,6 +223,70 @@ static void a_new_document_brings_its_changes_along(void **state)
     end(indexer);
 }
 
+/* One round: of the lane backfill it takes some, of main all that there is. */
+static void run_a_round(struct indexer *indexer)
+{
+    struct indexer_round round;
+    struct err err = {0};
+
+    OK(indexer_round(indexer, &round, &err));
+    shelf_follow(&shelf, &place);
+}
+
+/* Who waits for a change finds the document with it, in whichever lane the document waits: one that
+ * was never sent, and one that was taken out of the index and came back. */
+static void a_change_takes_its_document_along(void **state)
+{
+    struct indexer *indexer;
+    int64_t newest;
+
+    begin(state, 1);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    place_put(&place, LANE_MAIN, "a", 2, -1);
+    place_run(indexer);
+    place_put_many_in(&place, LANE_BACKFILL, 600, 1);
+    place_put(&place, LANE_BACKFILL, "a", 3, 10);
+    place_put(&place, LANE_BACKFILL, "b", 1, 20);
+    expect(place_stock(&place, "a", 1, 1, 5), KIND(ACCEPTED), "");
+    expect(place_stock(&place, "b", 1, 1, 6), KIND(ACCEPTED), "");
+    newest = read_integer(place.store, "SELECT MAX(idx) FROM registry_queue WHERE lane = 0");
+    run_a_round(indexer);
+    assert_true(shelf.progress[LANE_BACKFILL] < 600);
+    assert_int_equal(shelf.progress[LANE_MAIN], newest);
+    assert_non_null(shelf_find(&shelf, "a"));
+    assert_int_equal(shelf_find(&shelf, "a")->stock, 5);
+    assert_non_null(shelf_find(&shelf, "b"));
+    assert_int_equal(shelf_find(&shelf, "b")->stock, 6);
+    place_run(indexer);
+    shelves_equal_registry(&shelf, 1, &place);
+    end(indexer);
+}
+
+/* The same behind more than is looked at; documents that are in the index are not sent again. */
+static void a_change_takes_along_what_waits_far_behind(void **state)
+{
+    struct indexer *indexer;
+
+    begin(state, 1);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    for (int64_t i = 0; i < SIDE_LOOK_COUNT; i += 1000)
+        place_put_many_in(&place, LANE_BACKFILL, 1000, 1 + i);
+    place_put(&place, LANE_BACKFILL, "b", 1, 20);
+    expect(place_stock(&place, "a", 1, 1, 5), KIND(ACCEPTED), "");
+    expect(place_stock(&place, "b", 1, 1, 6), KIND(ACCEPTED), "");
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_queue "
+                                               "WHERE lane = 0 AND pk = 'a'"),
+                     0);
+    run_a_round(indexer);
+    assert_true(shelf.progress[LANE_BACKFILL] < SIDE_LOOK_COUNT);
+    assert_int_equal(shelf_find(&shelf, "a")->stock, 5);
+    assert_non_null(shelf_find(&shelf, "b"));
+    assert_int_equal(shelf_find(&shelf, "b")->stock, 6);
+    end(indexer);
+}
+
 /* Who has waited for a change finds it, or a newer one, whatever is sent again. */
 static void what_is_sent_again_is_as_new_as_what_was_sent(void **state)
 {
@@ -390,6 +454,8 @@ static const struct test_case cases[] = {
     CASE(a_change_that_breaks_a_rule_changes_nothing),
     CASE(a_change_arrives_alone_and_survives_what_happens_to_its_document),
     CASE(a_new_document_brings_its_changes_along),
+    CASE(a_change_takes_its_document_along),
+    CASE(a_change_takes_along_what_waits_far_behind),
     CASE(what_is_sent_again_is_as_new_as_what_was_sent),
     CASE(the_next_owner_of_a_number_begins_without),
     CASE(another_epoch_gets_them_with_the_pour_and_with_changes),

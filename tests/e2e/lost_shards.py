@@ -32,11 +32,11 @@ FILL = "слово " * 100          # a file of the topic ends at 64 KB, so that
 class Single:
     """torg up with documents of a client, all of them large."""
 
-    def __init__(self, place, count=120):
-        self.place, self.count, self.version, self.key = place, count, 0, None
+    def __init__(self, place, count=120, shards=SHARDS):
+        self.place, self.count, self.shards, self.version, self.key = place, count, shards, 0, None
 
     def start(self):
-        self.place.start("up", f"--registry.shards={SHARDS}", "--searcher.checkpoint=500ms", *BOUNDED)
+        self.place.start("up", f"--registry.shards={self.shards}", "--searcher.checkpoint=500ms", *BOUNDED)
         self.key = self.key or self.place.torg("key", "create", "all", "--scope", "*").stdout.strip()
 
     def kill(self):
@@ -78,8 +78,18 @@ class Single:
     def lose(self, shard):
         shutil.rmtree(self.place.data / "index" / "default" / "1" / str(shard))
 
-    def check(self):
-        wanted = {f"d{number}": self.version for number in range(self.count)}
+    def remove(self, count):
+        """Deletes the first of them, and gives their keys."""
+        keys = [f"d{number}" for number in range(count)]
+        self.version += 1
+        status, answer = self.place.call("DocumentService/PutDocuments", {"documents": [
+            {"pk": key, "version": self.version, "event": "DELETE"} for key in keys]}, self.key)
+        tap.equal((status, {each["kind"] for each in answer["verdicts"]}), (200, {"ACCEPTED"}))
+        return set(keys)
+
+    def check(self, version=None, gone=()):
+        wanted = {f"d{number}": version or self.version for number in range(self.count)
+                  if f"d{number}" not in gone}
         tap.wait_until(lambda: chain.matches(self.whole, "default", wanted), what="all documents")
         status, answer = self.call("EpochService/GetEpochs", {"client": "default"})
         tap.equal((status, [epoch["epoch"] for epoch in answer["epochs"]]), (200, ["1"]))
@@ -121,8 +131,9 @@ def a_lost_directory_is_filled_again_by_a_short_topic():
         tap.equal(place.stop(), 0, place.log()[-2000:])
 
 
-def ask(at, **request):
-    return at.call("SearcherService/Search", {"query": {"stages": [{"show": ["version"]}]}, **request})
+def ask(at, limit=100, **request):
+    return at.call("SearcherService/Search", {"query": {"stages": [{"show": ["version"], "limit": limit}]},
+                                              **request})
 
 
 @tap.test
@@ -132,20 +143,9 @@ def a_searcher_far_behind_answers_with_what_it_has():
         at.start()
         at.change()
         at.check()
-        told = at.call("SearcherService/GetFreshness", {})[1]["shards"]
-        ends = {each.get("shard", 0): int(each["end"]) for each in told}
+        fall_behind(at)
         tap.equal(place.stop(), 0, place.log()[-2000:])
-        place.start("serve", "system", "receiver", "indexer", f"--registry.shards={SHARDS}")    # no pours
-
-        def is_behind():
-            at.last = at.put()
-            return all(int(at.files(shard)[-1].stem) > ends[shard] for shard in range(SHARDS))
-
-        tap.wait_until(is_behind, what="topics with files that the searcher has read nothing of")
-        tap.equal(place.stop(), 0, place.log()[-2000:])
-        for shard in range(SHARDS):
-            for file in at.files(shard)[:-1]:
-                file.unlink()
+        cut_topics(at)
         place.start("serve", "system", "searcher")      # nobody fills it
 
         def old_ones():
@@ -166,6 +166,91 @@ def a_searcher_far_behind_answers_with_what_it_has():
         at.start()
         at.check()
         tap.equal(ask(at)[1].get("oldShards"), None)
+        tap.equal(place.stop(), 0, place.log()[-2000:])
+
+
+def fall_behind(at):
+    """Stops it, and lets the topics go on without a searcher: they have let go of all that it needs next."""
+    place = at.place
+    told = at.call("SearcherService/GetFreshness", {})[1]["shards"]
+    ends = {each.get("shard", 0): int(each["end"]) for each in told}
+    tap.equal(place.stop(), 0, place.log()[-2000:])
+    place.start("serve", "system", "receiver", "indexer", f"--registry.shards={at.shards}")    # no pours
+
+    def is_behind():
+        at.last = at.put()
+        return all(int(at.files(shard)[-1].stem) > ends[shard] for shard in range(at.shards))
+
+    tap.wait_until(is_behind, what="topics with files that the searcher has read nothing of")
+
+
+def cut_topics(at):
+    for shard in range(at.shards):
+        for file in at.files(shard)[:-1]:
+            file.unlink()
+
+
+class Halves:
+    """A lone shard that is old or new: every answer has all documents as they were, or all as they are, without
+    those that were deleted since."""
+
+    def __init__(self, at, old):
+        self.at, self.old, self.new, self.gone = at, old, at.version, at.remove(100)
+        self.seen = {"old": 0, "new": 0, "none": 0}
+
+    def look(self):
+        """True: the new state answers."""
+        count = self.at.count
+        status, answer = ask(self.at, limit=count, oldMaxSeconds=3600)
+        if status != 200 or answer.get("isPartial"):
+            self.seen["none"] += 1
+            return False
+        is_old = bool(answer.get("oldShards"))
+        [stage] = answer["answer"]["stages"]
+        found = {hit["pk"]: int(hit["fields"][0]["values"][0]) for hit in stage["hits"]}
+        version, total = (self.old, count) if is_old else (self.new, count - len(self.gone))
+        tap.equal((set(found.values()), int(stage["total"]), len(found)), ({version}, total, total), "one state")
+        tap.equal(bool(found.keys() & self.gone), is_old, "what was deleted")
+        self.seen["old" if is_old else "new"] += 1
+        return not is_old
+
+    def has_both(self):
+        place = self.at.place.data / "index" / "default" / "1"
+        return (place / "0").exists() and (place / "0.b").exists()
+
+
+@tap.test
+def a_kill_while_it_is_filled_leaves_an_old_state_or_a_whole_one():
+    rng = random.Random(SEED)
+    tap.comment(f"TORG_CRASH_SEED={SEED}")
+    with Place() as place:
+        at = Single(place, 900, shards=1)
+        at.start()
+        for _ in range(tap.count(1, 20, "TORG_REFILLS")):
+            at.change()
+            at.check()
+            old, both = at.version, 0
+            fall_behind(at)
+            halves = Halves(at, old)
+            tap.equal(place.stop(), 0, place.log()[-2000:])
+            cut_topics(at)
+            for _ in range(2):
+                place.start("serve", "system", "searcher")      # nobody fills it
+                tap.wait_until(lambda: halves.look() or halves.seen["old"], what="the old state")
+                both += halves.has_both()
+                at.kill()
+            tap.equal(both, 2, "killed while there were two states")
+            for _ in range(4):
+                at.start()                                      # it is poured again, and filled
+                until = time.monotonic() + rng.random()
+                while not halves.look() and time.monotonic() < until:
+                    pass
+                both += halves.has_both()
+                at.kill()
+            at.start()
+            tap.wait_until(halves.look, what="the new state")
+            tap.comment(f"six kills, {both} with two states; answers between them: {halves.seen}")
+            at.check(halves.new, halves.gone)
         tap.equal(place.stop(), 0, place.log()[-2000:])
 
 

@@ -155,6 +155,8 @@ void fields_step(struct actor *actor, unsigned key);
 /* With the lock: whether a search that has waited for this sequence may find this stock, 0: none.
  */
 bool may_have_stock(const struct document *document, int64_t floor, int64_t stock);
+/* With the lock: whether nobody has ever asked to delete it. */
+bool is_never_deleted(const struct document *document);
 
 void crowd_start(struct cluster *cluster);
 void crowd_stop(struct cluster *cluster);

@@ -372,6 +372,9 @@ void look_for(struct actor *actor, unsigned key, int64_t floor, const char *toke
     if (stamp >= 0 && !may_find(&model->documents[key], floor, stamp))
         cluster_fail("a search of d%u that waited for version %" PRId64 " finds stamp %" PRId64,
                      key, floor, stamp);
+    if (stamp == 0 && stock_floor && is_never_deleted(&model->documents[key]))
+        cluster_fail("a search of d%u that waited for stock %" PRId64 " does not find it", key,
+                     stock_floor);
     if (stamp > 0 && !may_have_stock(&model->documents[key], stock_floor, stock))
         cluster_fail("a search of d%u that waited for stock %" PRId64 " finds %" PRId64, key,
                      stock_floor, stock);

@@ -4,7 +4,8 @@
  * own, and now and then none. See cluster.h.
  *
  * What is kept of a field is its newest change, whatever becomes of the document; who waits for a
- * change finds that or a newer one, in whatever order elements are sent, and sent again.
+ * change finds that or a newer one, in whatever order elements are sent, and sent again, and with
+ * it the document, whichever lane that waits in.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -87,17 +88,22 @@ static bool has_newer(const struct document *document, int64_t sequence)
     return false;
 }
 
+bool is_never_deleted(const struct document *document)
+{
+    for (size_t i = 0; i < document->write_count; i++)
+        if (document->writes[i].is_delete)
+            return false;
+    return true;
+}
+
 /* Whether there may be no such document. */
 static bool may_lack(const struct document *document)
 {
     bool is_there = false;
 
-    for (size_t i = 0; i < document->write_count; i++) {
-        if (document->writes[i].is_delete)
-            return true;
+    for (size_t i = 0; i < document->write_count; i++)
         is_there = is_there || document->writes[i].state == WRITE_DONE;
-    }
-    return !is_there;
+    return !is_there || !is_never_deleted(document);
 }
 
 /* With the lock. */

@@ -6,6 +6,10 @@
  * the queue that has all of its changes that were taken. They stand in the lane main in the order
  * in which they were decided, and are sent as the row has the fields by then: so what is sent of a
  * field is never older than what was sent before, by an element or with a put.
+ *
+ * Who waits for a change wants to find the document with it. So a document that still waits in the
+ * lane backfill is queued in main, too, ahead of its change: the lane is past the change only when
+ * both are in the index.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -280,6 +284,115 @@ static int append_element(struct store_tx *tx, struct field_run *run, uint32_t s
     return rc;
 }
 
+_Static_assert((int)SIDE_LOOK_COUNT >= (int)INDEXER_PENDING_COUNT + (int)INDEXER_BATCH_COUNT,
+               "what has its number and may not have been sent is looked at");
+
+struct waiting {
+    struct queue_element *elements; /* the first of the lane backfill */
+    size_t count;
+    bool *is_among; /* by the place of its key in the run */
+};
+
+/* Which documents of the run are among them, as their rows have them now. What is poured, again
+ * (put_us 0) or into another epoch, is in the index as it is. */
+static void match_waiting(const struct field_run *run, struct waiting *waiting)
+{
+    struct bytes *pks = arena_array(run->arena, run->count + waiting->count, sizeof(*pks));
+    uint32_t *first;
+
+    for (size_t i = 0; i < run->count; i++)
+        pks[i] = bytes_of(run->open[i]->asked->pk);
+    for (size_t i = 0; i < waiting->count; i++)
+        pks[run->count + i] = waiting->elements[i].pk;
+    first = keys_first_places(pks, run->count + waiting->count, run->arena);
+    for (size_t i = 0; i < waiting->count; i++) {
+        const struct queue_element *element = &waiting->elements[i];
+        uint32_t key = first[run->count + i];
+
+        if (key < run->count && element->put_us &&
+            order_compare(&element->order, &run->rows[key].order) == 0)
+            waiting->is_among[key] = true;
+    }
+}
+
+/* More wait than are looked at: those further behind that have never been sent, or were taken out
+ * of the index since, have no number of their own. One that has got its number and was not sent is
+ * among the first, as the lane has not moved past it. */
+static int match_unnumbered(struct store_tx *tx, const struct field_run *run, uint32_t shard,
+                            struct waiting *waiting, struct err *err)
+{
+    struct number_ask *asks = arena_array(run->arena, run->count, sizeof(*asks));
+    int rc;
+
+    for (size_t i = 0; i < run->count; i++)
+        asks[i] =
+            (struct number_ask){.key = bytes_of(run->open[i]->asked->pk), .doc_id = NUMBER_NONE};
+    rc = numbers_find(tx, run->batch->client->id, shard, asks, (uint32_t)run->count, err);
+    for (size_t i = 0; i < run->count && !rc; i++)
+        if (asks[i].doc_id == NUMBER_NONE || asks[i].is_gone)
+            waiting->is_among[run->key_of[i]] = true;
+    return rc;
+}
+
+static int append_documents(struct store_tx *tx, const struct field_run *run, uint32_t shard,
+                            const struct waiting *waiting, struct err *err)
+{
+    struct queue_element *elements = arena_array(run->arena, run->count, sizeof(*elements));
+    int64_t now_us = clock_wall_us(run->batch->receiver->clock);
+    size_t count = 0;
+
+    for (size_t i = 0; i < run->count; i++) {
+        const struct row *row = &run->rows[i];
+
+        if (waiting->is_among[i] && run->is_changed[i] &&
+            number_key_shard(row->hash, run->batch->client->shard_count) == shard)
+            elements[count++] =
+                (struct queue_element){.pk = row->pk, .order = row->order, .put_us = now_us};
+    }
+    return count ? queue_append(tx, run->batch->client->id, LANE_MAIN, shard, elements, count, err)
+                 : 0;
+}
+
+/* Ahead of their changes: documents that wait in the lane backfill. */
+static int bring_documents(struct store_tx *tx, const struct field_run *run, uint32_t shard,
+                           struct err *err)
+{
+    struct waiting waiting = {.is_among = arena_array(run->arena, run->count, sizeof(bool))};
+    int64_t client_id = run->batch->client->id;
+    int64_t offset;
+    int rc = queue_offset(tx, client_id, LANE_BACKFILL, shard, &offset, err);
+
+    if (!rc)
+        rc = queue_read(tx, client_id, LANE_BACKFILL, shard, offset, SIDE_LOOK_COUNT, run->arena,
+                        &waiting.elements, &waiting.count, err);
+    if (rc || !waiting.count)
+        return rc;
+    match_waiting(run, &waiting);
+    if (waiting.count == SIDE_LOOK_COUNT)
+        rc = match_unnumbered(tx, run, shard, &waiting, err);
+    return rc ? rc : append_documents(tx, run, shard, &waiting, err);
+}
+
+static bool has_changes(const struct field_run *run, uint32_t shard)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (run->open[i]->kind == TORG__V1__VERDICT__KIND__ACCEPTED && run->open[i]->shard == shard)
+            return true;
+    return false;
+}
+
+static int write_shard(struct store_tx *tx, struct field_run *run, uint32_t shard, struct err *err)
+{
+    int rc;
+
+    if (!has_changes(run, shard))
+        return 0;
+    rc = bring_documents(tx, run, shard, err);
+    for (size_t at = 0; at < run->count && !rc;)
+        rc = append_element(tx, run, shard, at, &at, err);
+    return rc;
+}
+
 static int write_changes(struct store_tx *tx, struct field_run *run, struct err *err)
 {
     const struct row **rows = arena_array(run->arena, run->count, sizeof(const struct row *));
@@ -293,8 +406,7 @@ static int write_changes(struct store_tx *tx, struct field_run *run, struct err 
     rc = rows_save_sides(tx, client->id, rows, count, err);
     /* Shards in one order for all, so that no two wait for each other. */
     for (uint32_t shard = 0; shard < client->shard_count && count && !rc; shard++)
-        for (size_t at = 0; at < run->count && !rc;)
-            rc = append_element(tx, run, shard, at, &at, err);
+        rc = write_shard(tx, run, shard, err);
     return rc;
 }
 

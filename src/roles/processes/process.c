@@ -225,8 +225,10 @@ static int start_roles(struct process *process, struct err *err)
     for (; process->started_count < process->role_count; process->started_count++) {
         const struct role *role = process->roles[process->started_count];
 
-        if (role->start(process, err))
+        if (role->start(process, err)) {
+            role->stop(process); /* what it has started before it failed */
             return err_wrap(err, "role %s", role->name);
+        }
     }
     return 0;
 }

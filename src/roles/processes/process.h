@@ -55,7 +55,8 @@ struct role {
     bool has_callers; /* who are sent elsewhere while it is not ready */
     /* Adds its services to the server, which starts afterwards, and starts its threads. */
     int (*start)(struct process *process, struct err *err);
-    void (*stop)(struct process *process); /* after the server has drained */
+    /* After the server has drained, or when start has failed: whatever has been started by then. */
+    void (*stop)(struct process *process);
     /* Whether its callers are answered: 0, or an error that tells what is missing, with *is_serving
      * when they are all the same. By one thread, as long as it runs. NULL: they always are. */
     int (*check)(struct process *process, bool *is_serving, struct err *err);

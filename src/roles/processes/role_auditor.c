@@ -52,11 +52,7 @@ int role_auditor_start(struct process *process, struct err *err)
         rc = open_inspect(process, err);
         options.inspect = &inspect;
     }
-    if (!rc)
-        rc = auditor_start(&options, &auditor, err);
-    if (rc)
-        role_auditor_stop(process); /* a role that did not start is not stopped by others */
-    return rc;
+    return rc ? rc : auditor_start(&options, &auditor, err);
 }
 
 void role_auditor_stop(struct process *process)

@@ -92,11 +92,8 @@ int role_indexer_start(struct process *process, struct err *err)
                                 &searchers, err);
     if (!rc)
         rc = refusal_inbox_start(&refused, &refusals, err);
-    if (rc) { /* a role that did not start is not stopped by others */
-        peers_close(searchers);
-        searchers = NULL;
+    if (rc)
         return rc;
-    }
     epochs.freshness = ask_searchers;
     epochs.freshness_arg = process;
     base = (struct indexer_base){.store = process->backends.store,

@@ -59,11 +59,7 @@ int role_offers_worker_start(struct process *process, struct err *err)
     if (!rc)
         rc = offers_worker_start(&offers, process->backends.topics, process->backends.coord,
                                  &worker, err);
-    if (!rc)
-        rc = start_fetcher(process, err);
-    if (rc)
-        role_offers_worker_stop(process); /* a role that did not start is not stopped by others */
-    return rc;
+    return rc ? rc : start_fetcher(process, err);
 }
 
 void role_offers_worker_stop(struct process *process)

@@ -64,8 +64,6 @@ int role_photos_start(struct process *process, struct err *err)
     if (config_number(process->config, SETTING_PHOTOS_FETCH) &&
         !(process->attendant && process->attendant->has_photographer))
         rc = start_worker(process, err);
-    if (rc)
-        role_photos_stop(process);
     return rc;
 }
 

@@ -53,11 +53,7 @@ int role_receiver_start(struct process *process, struct err *err)
     rc = document_inbox_start(&receiver, process->backends.topics, &inbox, err);
     if (!rc)
         rc = takedown_inbox_start(&receiver, process->backends.topics, &takedowns, err);
-    if (!rc)
-        rc = keeper_start(&receiver, &keeper, err);
-    if (rc)
-        role_receiver_stop(process); /* a role that did not start is not stopped by others */
-    return rc;
+    return rc ? rc : keeper_start(&receiver, &keeper, err);
 }
 
 void role_receiver_stop(struct process *process)

@@ -114,10 +114,8 @@ int role_searcher_start(struct process *process, struct err *err)
         rc = follower_start(&options, &follower, err);
     }
     rc = rc ? rc : start_announcer(process, err);
-    if (rc) {
-        role_searcher_stop(process); /* a role that did not start is not stopped by others */
+    if (rc)
         return rc;
-    }
     searcher = (struct searcher){
         .front = {.follower = follower,
                   .gatherer = {.workers = workers, .peers = peers, .clock = process->clock},

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "catalog/bounds.h"
 #include "catalog/holder.h"
 #include "catalog/versions.h"
 #include "patience.h"
@@ -178,11 +179,67 @@ static void a_damaged_version_leaves_the_old_one_in_use(void **state)
     store_close(store);
 }
 
+static void apply_json(struct store *store, const char *json, int64_t before)
+{
+    struct catalog *catalog;
+    int64_t version;
+    struct err err;
+
+    if (catalog_from_json(bytes_of(json), NULL, &catalog, &err) ||
+        versions_add(store, catalog, before, "test", 1, &version, &err))
+        fail_msg("%s", err.text);
+    catalog_unref(catalog);
+}
+
+#define NAMED(id, more) "{\"id\": \"" id "\", \"name\": {\"ru\": \"" id "\"}" more "}"
+#define UNDER(id) ", \"parent\": \"" id "\""
+
+/* Whether the process was there when it was moved, or began later; and for some versions alone. */
+static void categories_know_where_they_were(void **state)
+{
+    static const char *const moves[] = {
+        "{\"categories\": [" NAMED("a", "") "," NAMED("b", "") "," NAMED("x", UNDER("a")) "," NAMED(
+            "y", UNDER("x")) "]}",
+        "{\"categories\": [" NAMED("a", "") "," NAMED("b", "") "," NAMED("x", UNDER("b")) "," NAMED(
+            "y", UNDER("x")) "]}"};
+    struct store *store = open_store();
+    struct catalog_holder *holder;
+    struct err err;
+
+    (void)state;
+    apply_json(store, moves[0], 0);
+    assert_int_equal(catalog_holder_open(store, false, &holder, &err), 0);
+    for (int64_t version = 1; version <= CATALOG_FORMER_COUNT_MAX + 1; version++) {
+        bool is_known = version <= CATALOG_FORMER_COUNT_MAX;
+        struct catalog *catalog;
+
+        apply_json(store, moves[1], version);
+        if (version % 2)
+            assert_int_equal(catalog_holder_refresh(holder, &err), 0);
+        else {
+            catalog_holder_close(holder);
+            assert_int_equal(catalog_holder_open(store, false, &holder, &err), 0);
+        }
+        catalog = catalog_holder_ref(holder);
+        assert_int_equal(category_find(catalog, "x")->former_count, is_known);
+        assert_int_equal(category_find(catalog, "y")->former_count, is_known);
+        if (is_known)
+            assert_string_equal(category_find(catalog, "y")->former[0], "a/x/y");
+        assert_int_equal(category_find(catalog, "b")->has_former, is_known);
+        assert_int_equal(category_find(catalog, "b")->former_count, 0);
+        assert_false(category_find(catalog, "a")->has_former);
+        catalog_unref(catalog);
+    }
+    catalog_holder_close(holder);
+    store_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(readers_see_whole_versions_in_order),
         cmocka_unit_test(the_watcher_follows_by_itself),
+        cmocka_unit_test(categories_know_where_they_were),
         cmocka_unit_test(a_damaged_version_leaves_the_old_one_in_use),
     };
 

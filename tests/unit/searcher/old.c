@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "searcher/follower.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -17,6 +18,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "codec/message.h"
+#include "index/bounds.h"
+#include "index/shard/shard.h"
 #include "index_messages.h"
 #include "model/change_token.h"
 #include "patience.h"
@@ -29,6 +32,7 @@ enum {
     PATH_SIZE = 512,
     LARGE_SIZE = 500 << 10,
     OLD_COUNT = 100,
+    STOP_COUNT = 6,
     HOUR = 3600,
     ELSEWHERE = 777, /* hits of another searcher */
 };
@@ -400,6 +404,68 @@ static void a_replay_is_served_from_its_checkpoint(void **state)
     close_world(&world);
 }
 
+struct pump {
+    struct world *world;
+    pthread_t thread;
+    struct bytes message; /* of which it sends many */
+    atomic_bool is_ending;
+    atomic_int sent_count;
+};
+
+static void *run_pump(void *arg)
+{
+    struct pump *pump = arg;
+
+    while (!atomic_load(&pump->is_ending)) {
+        send(pump->world, pump->message);
+        atomic_fetch_add(&pump->sent_count, 1);
+    }
+    return NULL;
+}
+
+/* However much comes meanwhile: what a stop in order writes needs nothing of what the topic has let
+ * go of by the next start. */
+static void a_stop_under_load_leaves_a_state_that_can_be_served(void **state)
+{
+    struct replica_state now = {0};
+    char path[PATH_SIZE];
+    struct world world;
+    uint64_t end;
+
+    (void)state;
+    open_world(&world);
+    end = send_all(&world);
+    follow(&world);
+    wait_until(&world, true, end, &now);
+    for (int i = 0; i < STOP_COUNT; i++) {
+        struct pump pump = {.world = &world};
+        struct buf note = BUF_INIT(SHARD_NOTE_SIZE_MAX);
+        uint64_t offset, serve_from;
+        struct err err = {0};
+
+        pump.message =
+            message_titled(1, 7, "pk7", i % 2 ? "велосипед" : "самокат", 1, 0, world.arena);
+        assert_int_equal(pthread_create(&pump.thread, NULL, run_pump, &pump), 0);
+        while (atomic_load(&pump.sent_count) < 100)
+            usleep(1000);
+        unfollow(&world);
+        atomic_store(&pump.is_ending, true);
+        pthread_join(pump.thread, NULL);
+        snprintf(path, sizeof(path), "%s/c/1/0", world.dir);
+        assert_int_equal(shard_peek(path, &offset, &serve_from, &note, &err), 0);
+        assert_true(offset > end);
+        assert_int_equal(serve_from, offset);
+        buf_release(&note);
+        if (i + 1 < STOP_COUNT)
+            follow(&world);
+    }
+    end = lose_topic(&world);
+    follow(&world);
+    wait_until(&world, false, end, &now); /* it has looked for a pour as far as the topic goes */
+    expect(&world, OLD_COUNT, true);
+    close_world(&world);
+}
+
 /* ---- several searchers ---- */
 
 struct other {
@@ -539,6 +605,7 @@ int main(void)
         cmocka_unit_test(a_shard_far_behind_is_served_until_it_is_filled),
         cmocka_unit_test(the_old_files_go_with_the_first_checkpoint),
         cmocka_unit_test(a_replay_is_served_from_its_checkpoint),
+        cmocka_unit_test(a_stop_under_load_leaves_a_state_that_can_be_served),
         cmocka_unit_test(who_is_caught_up_is_asked_first),
     };
 
