@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "codec/message.h"
-#include "feeds/apply.h"
-#include "feeds/undo.h"
+#include "feeds/apply/apply.h"
+#include "feeds/apply/undo.h"
 #include "offers/external_item.h"
 #include "offers/moderation.h"
 #include "offers/offer_record.h"

@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "feeds/apply.h"
+#include "feeds/apply/apply.h"
+#include "feeds/apply/undo.h"
 #include "feeds/bounds.h"
-#include "feeds/undo.h"
 
 enum { HELD_COUNT = 11 }; /* one more than the guard's least */
 

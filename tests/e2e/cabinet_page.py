@@ -306,7 +306,7 @@ def reasons_of(path):
 
 
 CHECKS = {"src/offers/offer_content.c": 15, "src/catalog/validate.c": 20,
-          "src/feeds/builder.c": 15, "src/feeds/csv.c": 3, "src/feeds/decide.c": 4}
+          "src/feeds/formats/builder.c": 15, "src/feeds/formats/csv.c": 3, "src/feeds/apply/decide.c": 4}
 
 
 @tap.test
@@ -322,7 +322,7 @@ def every_reason_is_told_in_russian():
                        if not re.search("[А-Яа-я]", text) or "{" in text]
             tap.equal(unknown, [], path)
         prices = re.findall(r'(?:return|reason =) "((?:has|is|could) [^"]*)";', "".join(
-            (TOP / "src/feeds" / name).read_text() for name in ("value.c", "builder.c")))
+            (TOP / "src/feeds/formats" / name).read_text() for name in ("value.c", "builder.c")))
         tap.equal(len(prices) >= 8, True, prices)
         told = page.js("import('/cabinet/reasons.js').then(({reasonText}) => "
                        f"{json.dumps(prices)}.map((each) => reasonText(`\"19\" ${{each}}`)))")

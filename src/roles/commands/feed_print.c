@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "base/text.h"
-#include "feeds/reasons.h"
-#include "feeds/report.h"
+#include "feeds/report/reasons.h"
+#include "feeds/report/report.h"
 #include "roles/commands/print.h"
 
 #define STATE(name) TORG__V1__FEED_TASK__STATE__##name
@@ -169,7 +169,7 @@ int feed_print_refused(struct feed_desk *desk, const Torg__V1__FeedTask *task, s
     return rc;
 }
 
-/* The names of feeds/report.h for what the service says. */
+/* The names of feeds/report/report.h for what the service says. */
 static bool outcome_of(Torg__V1__FeedReportRow__Outcome outcome, enum feed_outcome *found)
 {
     static const enum feed_outcome outcomes[] = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of feeds/mapping.h: which category and attributes a row gets, by ids, by names in
+ * Tests of feeds/mapping/mapping.h: which category and attributes a row gets, by ids, by names in
  * both languages, by a map; what is left out, and what refuses the row.
  */
-#include "feeds/mapping.h"
+#include "feeds/mapping/mapping.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "feeds/bounds.h"
-#include "feeds/reader.h"
+#include "feeds/formats/reader.h"
 #include <cmocka.h>
 
 static const char catalog_json[] =

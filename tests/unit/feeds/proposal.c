@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of feeds/proposal.h, category_tally.h and reasons.h: what a seller is proposed, the file
- * that says so, and reasons told by groups.
+ * Tests of feeds/mapping/proposal.h, category_tally.h and reasons.h: what a seller is proposed, the
+ * file that says so, and reasons told by groups.
  */
-#include "feeds/proposal.h"
+#include "feeds/mapping/proposal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,9 +12,9 @@
 
 #include "base/memory.h"
 #include "feeds/bounds.h"
-#include "feeds/category_tally.h"
-#include "feeds/mapping.h"
-#include "feeds/reasons.h"
+#include "feeds/mapping/category_tally.h"
+#include "feeds/mapping/mapping.h"
+#include "feeds/report/reasons.h"
 #include <cmocka.h>
 
 static const char catalog_json[] =

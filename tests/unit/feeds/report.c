@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of feeds/report.h: both files, quoting, formulas, totals, no half a report. */
+/* Unit tests of feeds/report/report.h: both files, quoting, formulas, totals, no half a report. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "feeds/report.h"
+#include "feeds/report/report.h"
 #include "test_dir.h"
 
 struct fixture {
