@@ -82,6 +82,8 @@ const RUSSIAN = [
   [/^row (?<row>\d*\w*) has the same id and counts instead$/,
     "такой же номер в строке {row}: действует она"],
   [/^is not available: the offer is withdrawn$/, "нет в наличии: объявление снято"],
+  [/^is not available: the offer is withdrawn at the end of the task$/,
+    "нет в наличии: объявление снимается в конце загрузки"],
   [/^is available again: the offer is back$/, "снова в наличии: объявление вернулось"],
   [/^is not available, and stays as its seller has republished it since$/,
     "нет в наличии; объявление вернули вручную, и оно остаётся"],

@@ -36,19 +36,35 @@ static int see_opinion(struct store_tx *tx, struct feed_batch *batch, struct fee
     return 0;
 }
 
-/* What a row has asked to be deleted is told as that row's when it is. */
-static int find_kept(struct store_tx *tx, struct feed_batch *batch, struct feed_batch_row *row,
-                     struct err *err)
+static bool is_of_end(const struct feed_batch_row *row)
+{
+    return row->kind == FEED_ROW_ABSENT || row->kind == FEED_ROW_AWAY;
+}
+
+/* What a row has asked to be deleted or withdrawn is told as that row's when it is. */
+static int find_record(struct store_tx *tx, struct feed_batch *batch, struct feed_batch_row *row,
+                       struct err *err)
 {
     int rc;
 
-    if (row->kind != FEED_ROW_ABSENT)
+    if (!is_of_end(row))
         return feed_rows_find(tx, batch->task.no, row->number, row->external_id, batch->arena,
                               &row->kept, err);
     rc = feed_rows_find_last(tx, batch->task.no, row->external_id, batch->arena, &row->kept, err);
     row->number = row->kept.row ? row->kept.row : FEED_ROW_GONE;
     row->event_hash = row->kept.event_hash; /* sent again, it is recognised */
     return rc;
+}
+
+static int find_kept(struct store_tx *tx, struct feed_batch *batch, struct feed_batch_row *row,
+                     struct err *err)
+{
+    int rc = find_record(tx, batch, row, err);
+
+    row->kept_told = NULL;
+    if (rc || !row->kept.detail.size)
+        return rc;
+    return feed_detail_open(row->kept.detail, batch->arena, &row->kept_told, err);
 }
 
 static int read_row(struct store_tx *tx, struct feed_batch *batch, struct feed_batch_row *row,
@@ -153,8 +169,11 @@ static void count_row(struct feed_batch *batch, const struct feed_batch_row *row
 
     if (row->kept.row)
         (*count_of(counts, row->kept.outcome))--;
-    else if (row->kind != FEED_ROW_ABSENT)
+    else if (!is_of_end(row))
         counts->rows++;
+    if (row->kept_told && row->kept_told->withdrawn)
+        counts->withdrawn--;
+    counts->withdrawn += row->withdraws;
     (*count_of(counts, row->record.outcome))++;
 }
 

@@ -21,12 +21,13 @@ enum feed_row_kind {
     FEED_ROW_UPSERT,
     FEED_ROW_DELETE, /* a row that asks for it: at the end of the task, too */
     FEED_ROW_ABSENT, /* the feed no longer has it: deleted at the end of the task */
+    FEED_ROW_AWAY,   /* a row has called it not available: withdrawn at the end of the task */
 };
 
 struct feed_batch_row {
     /* What came; the external id is never empty unless the row is refused for it. */
     enum feed_row_kind kind;
-    int64_t number; /* of what is absent: found with its name */
+    int64_t number; /* of what is absent or away: found with its name */
     const char *external_id;
     uint64_t event_hash;
     Torg__V1__OfferContent *content; /* of an upsert that is not refused by its sender */
@@ -39,6 +40,7 @@ struct feed_batch_row {
 
     /* What was there. */
     struct feed_record kept;
+    Torg__V1__FeedReportRow *kept_told; /* its detail; NULL: it has none */
     struct external_item item;
     Torg__V1__Offer *before;     /* of the item; a deleted one with the ban of the newest opinion */
     struct opinion_seen opinion; /* on a deleted one */
@@ -47,6 +49,7 @@ struct feed_batch_row {
     struct feed_batch_row *counts; /* of the name, from here on; NULL: none could be used */
     bool is_settled;               /* applied before: nothing to do */
     bool touches;                  /* the item is written, with or without its offer */
+    bool withdraws;                /* (of a dry run: would) what can be seen, for the feed */
     bool saves;                    /* the offer is */
     struct external_item item_after;
     struct feed_record record;

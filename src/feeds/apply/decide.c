@@ -8,7 +8,8 @@
  *
  * What the feed calls not available is withdrawn, and comes back when it is available again, unless
  * its seller has decided since (Offer.FeedWithdrawal, a part of the offer: so the mark, the status
- * and the row are one transaction, and an opinion or a hand that was faster is seen).
+ * and the row are one transaction, and an opinion or a hand that was faster is seen). What buyers
+ * would lose by it waits for the end of the task (external_item.away), where the guard counts it.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -98,6 +99,10 @@ static void touch(const struct feed_batch *batch, struct feed_batch_row *row, in
                                              .feed_id = batch->key->feed,
                                              .task_id = batch->key->task_id,
                                              .gone_us = gone_us};
+    /* What the task has said of it before stays said. */
+    if (!gone_us && !row->item.gone_us &&
+        (row->item.away == batch->key->task_id || row->item.away == EXTERNAL_ITEM_AWAY))
+        row->item_after.away = row->item.away;
 }
 
 static void note_outcome(struct feed_batch_row *row, Torg__V1__FeedReportRow__Outcome outcome)
@@ -165,6 +170,12 @@ static enum offer_move move_of(const struct feed_batch_row *row)
     return status == OFFER_EXPIRED ? MOVE_PROLONG : MOVE_UPDATE;
 }
 
+static bool is_seen(const Torg__V1__Offer *offer)
+{
+    return offer->status == TORG__V1__OFFER__STATUS__ACTIVE ||
+           offer->status == TORG__V1__OFFER__STATUS__WAITING;
+}
+
 /* Whose word the status is by now. A new offer of what is not available is withdrawn in the same
  * change; while it is banned, the feed waits. */
 static int heed_availability(const struct feed_batch_row *row, struct offer_change *change,
@@ -197,7 +208,11 @@ static void note_availability(struct feed_batch_row *row)
     const Torg__V1__Offer *after = row->save.after;
     bool was_away = before && before->status == TORG__V1__OFFER__STATUS__WITHDRAWN;
 
-    if (after->status == TORG__V1__OFFER__STATUS__WITHDRAWN && row->is_unavailable && !was_away)
+    if (row->item_after.away > 0)
+        violations_add(&row->notes, "available",
+                       "is not available: the offer is withdrawn at the end of the task");
+    else if (after->status == TORG__V1__OFFER__STATUS__WITHDRAWN && row->is_unavailable &&
+             !was_away)
         violations_add(&row->notes, "available", "is not available: the offer is withdrawn");
     else if (was_away && after->status != TORG__V1__OFFER__STATUS__WITHDRAWN)
         violations_add(&row->notes, "available", "is available again: the offer is back");
@@ -275,12 +290,27 @@ static int revive(struct feed_batch *batch, struct feed_batch_row *row, struct e
     return keep_before(batch, row, true, err);
 }
 
+/* What the item is by a row that says so. */
+static int64_t away_by(const struct feed_batch *batch, const struct feed_batch_row *row,
+                       bool at_end)
+{
+    if (at_end)
+        return batch->key->task_id;
+    return row->is_unavailable && row->save.after->feed_withdrawal != REPUBLISHED
+               ? EXTERNAL_ITEM_AWAY
+               : 0;
+}
+
 static int update(struct feed_batch *batch, struct feed_batch_row *row, struct err *err)
 {
     enum offer_move move = move_of(row);
+    bool is_lost = move == MOVE_WITHDRAW && is_seen(row->before);
+    bool at_end = is_lost && !batch->task.message->dry_run;
     bool refused;
     int rc;
 
+    if (at_end)
+        move = MOVE_UPDATE;
     if (is_sold(row->before)) {
         note_outcome(row, OUTCOME(UNCHANGED));
         violations_add(&row->notes, "", "the offer is %s and stays so",
@@ -295,6 +325,8 @@ static int update(struct feed_batch *batch, struct feed_batch_row *row, struct e
         violations_add(&row->notes, "external_id",
                        "is that of an earlier row of this file too: the later row holds");
     touch(batch, row, 0);
+    row->item_after.away = away_by(batch, row, at_end);
+    row->withdraws = is_lost && !at_end;
     row->saves = !is_same(row->before, row->save.after);
     if (is_banned(row->save.after))
         note_outcome(row, OUTCOME(BANNED));
@@ -319,6 +351,42 @@ static int drop(struct feed_batch *batch, struct feed_batch_row *row, struct err
     return keep_before(batch, row, false, err);
 }
 
+static void take_told(Torg__V1__FeedProblem *const *list, size_t count,
+                      struct violations *violations)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i]->field, "available") != 0)
+            violations_add(violations, list[i]->field, "%s", list[i]->reason);
+    }
+}
+
+/* What a row of the task has called not available, at the end of the task; unless it is out of
+ * sight by now, or its seller has decided otherwise. It is told as that row's. */
+static int withdraw(struct feed_batch *batch, struct feed_batch_row *row, struct err *err)
+{
+    bool goes = row->before->feed_withdrawal != REPUBLISHED && is_seen(row->before);
+    Torg__V1__FeedReportRow__Outcome outcome =
+        row->kept.row ? row->kept.outcome : OUTCOME(UNCHANGED);
+    bool refused = false;
+    int rc = goes ? build(batch, row, MOVE_WITHDRAW, row->before, &refused, err) : 0;
+
+    if (rc)
+        return rc;
+    goes = goes && !refused;
+    if (row->kept_told) {
+        take_told(row->kept_told->problems, row->kept_told->n_problems, &row->problems);
+        take_told(row->kept_told->notes, row->kept_told->n_notes, &row->notes);
+    }
+    note_outcome(row, goes && outcome == OUTCOME(UNCHANGED) ? OUTCOME(UPDATED) : outcome);
+    touch(batch, row, 0);
+    row->item_after.away = EXTERNAL_ITEM_AWAY;
+    row->withdraws = row->saves = goes;
+    if (!goes)
+        return 0;
+    violations_add(&row->notes, "available", "is not available: the offer is withdrawn");
+    return keep_before(batch, row, true, err);
+}
+
 /* The guard counts it with what the feed no longer has: until it has looked, nothing is deleted. So
  * the item is left as one that the task has not seen. */
 static void leave_to_end(const struct feed_batch *batch, struct feed_batch_row *row)
@@ -327,6 +395,7 @@ static void leave_to_end(const struct feed_batch *batch, struct feed_batch_row *
     violations_add(&row->notes, "", "is deleted at the end of the task");
     touch(batch, row, 0);
     row->item_after.task_id = batch->key->task_id - 1;
+    row->item_after.away = 0;
 }
 
 /* What another feed, or a later task, has. True: the row is decided. */
@@ -392,11 +461,13 @@ static int decide(struct feed_batch *batch, struct feed_batch_row *row, struct e
         leave_to_end(batch, row);
         return 0;
     }
+    if (is_there && row->kind == FEED_ROW_AWAY)
+        return withdraw(batch, row, err);
     if (is_there)
         return drop(batch, row, err);
     note_outcome(row, OUTCOME(UNCHANGED));
     violations_add(&row->notes, "external_id", "there is no such offer");
-    if (row->kind == FEED_ROW_ABSENT) /* a name without an offer: not to be found for ever */
+    if (row->kind != FEED_ROW_DELETE) /* a name without an offer: not to be found for ever */
         touch(batch, row, clock_wall_us(batch->offers->clock));
     return 0;
 }
@@ -428,6 +499,26 @@ static bool is_absent_no_more(const struct feed_batch *batch, const struct feed_
     return row->item.gone_us || row->item.task_id >= batch->key->task_id ||
            strcmp(row->item.feed_id, batch->key->feed) != 0 ||
            (batch->task.message->dry_run && row->kept.row);
+}
+
+/* Meanwhile withdrawn by another who goes on with the task, or said otherwise. */
+static bool is_away_no_more(const struct feed_batch *batch, const struct feed_batch_row *row)
+{
+    return row->item.gone_us || row->item.away != batch->key->task_id ||
+           row->item.task_id != batch->key->task_id ||
+           strcmp(row->item.feed_id, batch->key->feed) != 0;
+}
+
+static bool is_done(const struct feed_batch *batch, const struct feed_batch_row *row)
+{
+    switch (row->kind) {
+    case FEED_ROW_ABSENT:
+        return is_absent_no_more(batch, row);
+    case FEED_ROW_AWAY:
+        return is_away_no_more(batch, row);
+    default:
+        return was_applied(batch, row);
+    }
 }
 
 /* Of a row that is repeated with other content: what the first did stays to be undone. */
@@ -484,11 +575,18 @@ static int decide_among(struct feed_batch *batch, struct feed_batch_row *row, st
 
 static int tell(struct feed_batch *batch, struct feed_batch_row *row, struct err *err)
 {
-    Torg__V1__FeedReportRow *told = MESSAGE_NEW(feed_report_row, batch->arena);
+    Torg__V1__FeedReportRow *told = row->kind == FEED_ROW_AWAY && row->kept_told
+                                        ? row->kept_told /* with its photos */
+                                        : MESSAGE_NEW(feed_report_row, batch->arena);
+    bool was_withdrawn = told->withdrawn;
+    int rc;
 
+    told->withdrawn = row->withdraws;
     feed_problems_of(&row->problems, batch->arena, &told->problems, &told->n_problems);
     feed_problems_of(&row->notes, batch->arena, &told->notes, &told->n_notes);
-    return feed_detail_pack(told, batch->arena, &row->record.detail, err);
+    rc = feed_detail_pack(told, batch->arena, &row->record.detail, err);
+    told->withdrawn = was_withdrawn;
+    return rc;
 }
 
 int feed_row_decide(struct feed_batch *batch, struct feed_batch_row *row, struct err *err)
@@ -496,13 +594,13 @@ int feed_row_decide(struct feed_batch *batch, struct feed_batch_row *row, struct
     int rc;
 
     object_check(batch, FEED_BATCH_MAGIC);
-    row->saves = row->touches = false;
+    row->saves = row->touches = row->withdraws = false;
     row->save = (struct offer_save){0};
+    row->item_after = (struct external_item){0};
     row->counts = NULL;
     if (row->heir)
         inherit(row);
-    row->is_settled =
-        row->kind == FEED_ROW_ABSENT ? is_absent_no_more(batch, row) : was_applied(batch, row);
+    row->is_settled = is_done(batch, row);
     if (row->is_settled) { /* one behind it may count for those before it all the same */
         row->counts = row->heir ? row->heir->counts : NULL;
         return 0;

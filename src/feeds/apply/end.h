@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * end.h - the end of a task: held, or everything of the feed that is older is deleted.
+ * end.h - the end of a task: held, or what it calls not available is withdrawn, and everything of
+ * the feed that is older is deleted.
  *
- * Deletion goes by chunks, each of them a few transactions that leave the task ENDING; nobody has
+ * Both go by chunks, each of them a few transactions that leave the task ENDING; nobody has
  * to remember where it stood. Whoever may go on calls feed_end_go_on until the task is DONE.
  */
 #ifndef TORG_FEEDS_APPLY_END_H
@@ -30,10 +31,11 @@ int feed_end(const struct offers *offers, const struct feed_key *key, const Torg
  * then. */
 int feed_end_cut(const struct offers *offers, const struct feed_key *key, struct arena *arena,
                  struct feed_task *task, struct err *err);
-/* Fills what a HELD task tells of the offers that it would delete: the first of them. */
+/* Fills what a HELD task tells of the offers that it would delete and withdraw: the first of them.
+ */
 int feed_end_tell_items(const struct offers *offers, const struct feed_key *key,
                         struct arena *arena, struct feed_task *task, struct err *err);
-/* Deletes while the task is ENDING and patience lasts; at least one chunk. */
+/* Withdraws and deletes while the task is ENDING and patience lasts; at least one chunk. */
 int feed_end_go_on(const struct offers *offers, const struct feed_key *key,
                    const struct feed_patience *patience, struct arena *arena,
                    struct feed_task *task, struct err *err);

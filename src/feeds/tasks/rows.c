@@ -195,7 +195,8 @@ int feed_detail_pack(const Torg__V1__FeedReportRow *row, struct arena *arena, st
     int rc = 0;
 
     *detail = BYTES_EMPTY;
-    if (row->n_problems || row->n_notes || row->n_photos_failed || *row->undo_reason) {
+    if (row->n_problems || row->n_notes || row->n_photos_failed || *row->undo_reason ||
+        row->withdrawn) {
         rc = record_pack(&row->base, "what is told of the row", &body, err);
         if (!rc)
             *detail = arena_copy(arena, buf_bytes(&body));

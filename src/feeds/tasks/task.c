@@ -280,6 +280,7 @@ static int open_in(struct store_tx *tx, void *arg, struct err *err)
     message->state = TORG__V1__FEED_TASK__STATE__RUNNING;
     message->hold = TORG__V1__FEED_TASK__HOLD__HOLD_UNSPECIFIED;
     message->to_delete = 0;
+    message->to_withdraw = 0;
     message->had = 0;
     message->end_time = NULL;
     return feed_task_put(tx, opening->offers, opening->task, opening->arena, err);

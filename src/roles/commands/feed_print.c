@@ -49,6 +49,7 @@ void feed_print_counts(const Torg__V1__FeedTask *task)
         {"left", counts->left, ": a later task has touched them"},
         {"refused", counts->refused, ""},
         {"deleted", counts->deleted, ""},
+        {"withdrawn", counts->withdrawn, " of these: the feed calls them not available"},
         {"given back", counts->undone, ""},
         {"not given back", counts->undo_left, ": touched since"},
     };
@@ -68,6 +69,11 @@ static const char *hold_text(const Torg__V1__FeedTask *task, struct arena *arena
         return arena_printf(
             arena, "it would delete %" PRId64 " of the %" PRId64 " offers that the feed had",
             task->to_delete, task->had);
+    case HOLD(MASS_WITHDRAWAL):
+        return arena_printf(arena,
+                            "it calls so much not available that it would withdraw %" PRId64
+                            " of the %" PRId64 " offers that the feed had",
+                            task->to_withdraw, task->had);
     case HOLD(EMPTY):
         return arena_printf(arena, "it has no rows, and would delete all %" PRId64 " offers",
                             task->to_delete);
@@ -93,18 +99,44 @@ static const char *flags_of(const Torg__V1__FeedTask *task, struct arena *arena)
     return arena_printf(arena, "--seller %s --feed %s", task->seller, task->feed);
 }
 
-/* Which a held task would delete. */
-static void print_items(const Torg__V1__FeedTask *task)
+/* Which a held task would delete, or withdraw. */
+static void print_items(const char *what, Torg__V1__FeedItem *const *items, size_t count,
+                        int64_t all)
 {
-    if (task->n_first_to_delete)
-        puts("It would delete");
-    for (size_t i = 0; i < task->n_first_to_delete; i++) {
-        const Torg__V1__FeedItem *item = task->first_to_delete[i];
+    if (count)
+        printf("It would %s\n", what);
+    for (size_t i = 0; i < count; i++)
+        printf("  %-20s %s\n", items[i]->external_id, items[i]->title);
+    if (count && (int64_t)count < all)
+        printf("  and %" PRId64 " more\n", all - (int64_t)count);
+}
 
-        printf("  %-20s %s\n", item->external_id, item->title);
-    }
-    if (task->n_first_to_delete && (int64_t)task->n_first_to_delete < task->to_delete)
-        printf("  and %" PRId64 " more\n", task->to_delete - (int64_t)task->n_first_to_delete);
+static void print_held(const Torg__V1__FeedTask *task, const char *flags, const char *name,
+                       struct arena *arena)
+{
+    bool has_rows = task->counts && task->counts->rows;
+    const char *yes = "end it as it is";
+    const char *no = "drop it; what its rows did stays";
+
+    if (task->to_delete && task->to_withdraw)
+        yes = "delete and withdraw them";
+    else if (task->to_delete)
+        yes = "delete them";
+    else if (task->to_withdraw)
+        yes = "withdraw them";
+    if (task->to_delete || task->to_withdraw)
+        no = "keep them";
+    printf("task %" PRId64 " of feed %s is held: %s.\n", task->task_id, name,
+           hold_text(task, arena));
+    print_items("delete", task->first_to_delete, task->n_first_to_delete, task->to_delete);
+    print_items("withdraw, since the feed calls them not available", task->first_to_withdraw,
+                task->n_first_to_withdraw, task->to_withdraw);
+    printf("%s. Now do one of\n"
+           "  torg feed confirm %s %" PRId64 "   %s\n"
+           "  torg feed cancel %s %" PRId64 "    %s\n",
+           has_rows ? "Its rows are applied; nothing was deleted or withdrawn"
+                    : "Nothing was deleted or withdrawn",
+           flags, task->task_id, yes, flags, task->task_id, no);
 }
 
 void feed_print_state(const Torg__V1__FeedTask *task, struct arena *arena)
@@ -113,17 +145,7 @@ void feed_print_state(const Torg__V1__FeedTask *task, struct arena *arena)
     const char *name = *task->feed ? task->feed : "main";
 
     if (task->state == STATE(HELD)) {
-        bool has_rows = task->counts && task->counts->rows;
-
-        printf("task %" PRId64 " of feed %s is held: %s.\n", task->task_id, name,
-               hold_text(task, arena));
-        print_items(task);
-        printf("%s. Now do one of\n"
-               "  torg feed confirm %s %" PRId64 "   %s\n"
-               "  torg feed cancel %s %" PRId64 "    %s\n",
-               has_rows ? "Its rows are applied; nothing was deleted" : "Nothing was deleted",
-               flags, task->task_id, task->to_delete ? "delete them" : "end it as it is", flags,
-               task->task_id, task->to_delete ? "keep them" : "drop it; what its rows did stays");
+        print_held(task, flags, name, arena);
         return;
     }
     printf("task %" PRId64 " of feed %s is %s%s\n", task->task_id, name, feed_task_state_text(task),
