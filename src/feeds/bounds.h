@@ -29,6 +29,7 @@ enum {
     FEED_MEMO_COUNT_MAX = 8192,            /* names of categories, attributes and options */
     FEED_MAP_SIZE_MAX = 8 << 20,           /* of a file of --categories */
     FEED_RULE_ATTRIBUTE_COUNT_MAX = 8,     /* set by one line of such a file */
+    FEED_PROPERTY_SIZE_MAX = 16 << 10,     /* extra properties of a row: an offer has 100 KB */
     FEED_UNKNOWN_COUNT_MAX = 200,          /* names told that no category has an attribute for */
     FEED_REASON_COUNT_MAX = 200,           /* groups of reasons told of one file */
     FEED_REPORT_LINE_SIZE_MAX = 1 << 20,   /* one row with all its reasons */

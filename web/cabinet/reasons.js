@@ -73,6 +73,10 @@ const RUSSIAN = [
   [/^"(?<name>.*)" has a value at .* too$/, "«{name}» указано дважды"],
   [/^(?<count>\d+) values; the limit is (?<max>\d+)$/, "значений: {count}, можно {max}"],
   /* a row of a feed */
+  [/^(?<name>.*): is left out: a name of up to (?<least>\d+) characters and a value of up to (?<max>\d+) are kept$/,
+    "{name}: не взято, название длиннее {least} знаков или значение длиннее {max}"],
+  [/^(?<name>.*): is left out: up to (?<count>\d+) such values, of (?<max>\d+) bytes together, are kept$/,
+    "{name}: не взято, таких значений может быть до {count}, вместе до {max} байт"],
   [/^is given twice$/, "указано дважды"],
   [/^is shortened from (?<count>\d+) characters to (?<max>\d+)$/,
     "сокращено: было знаков {count}, стало {max}"],

@@ -182,6 +182,7 @@ static void tell(struct reading *reading, Torg__V1__ImportFeedFileResponse *resp
 
         name->name = arena_strdup(arena, unknown[i].name);
         name->row_count = (int64_t)unknown[i].count;
+        name->left_out = unknown[i].is_left_out;
         response->unknown[response->n_unknown++] = name;
     }
 }

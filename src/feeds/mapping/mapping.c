@@ -13,6 +13,7 @@
 #include "feeds/formats/value.h"
 #include "feeds/mapping/attribute.h"
 #include "feeds/mapping/category_map.h"
+#include "feeds/mapping/extra.h"
 #include "feeds/mapping/special.h"
 
 enum { FEED_MAPPING_MAGIC = OBJECT_MAGIC('f', 'm', 'a', 'p') };
@@ -62,7 +63,7 @@ void feed_mapping_free(struct feed_mapping *mapping)
     free(mapping);
 }
 
-static void count_unknown(struct feed_mapping *mapping, struct bytes name)
+static void count_unknown(struct feed_mapping *mapping, struct bytes name, bool is_left_out)
 {
     size_t i = 0;
 
@@ -71,8 +72,8 @@ static void count_unknown(struct feed_mapping *mapping, struct bytes name)
     if (i == FEED_UNKNOWN_COUNT_MAX)
         return;
     if (i == mapping->unknown_count)
-        mapping->unknown[mapping->unknown_count++] =
-            (struct feed_unknown){.name = arena_text(mapping->arena, name)};
+        mapping->unknown[mapping->unknown_count++] = (struct feed_unknown){
+            .name = arena_text(mapping->arena, name), .is_left_out = is_left_out};
     mapping->unknown[i].count++;
     while (i && mapping->unknown[i].count > mapping->unknown[i - 1].count) { /* stays sorted */
         struct feed_unknown higher = mapping->unknown[i];
@@ -123,6 +124,17 @@ static Torg__V1__AttributeValue *value_of(const Torg__V1__OfferContent *content,
     return NULL;
 }
 
+/* The category has no attribute for it. */
+static void take_unknown(struct feed_mapping *mapping, struct mapped *mapped,
+                         const struct feed_attribute *given)
+{
+    bool is_private = feed_extra_is_private(given->name);
+
+    count_unknown(mapping, given->name, is_private);
+    if (!is_private)
+        feed_extra_add(given, mapped->arena, mapped->content, &mapped->notes);
+}
+
 /* What the category says against the value: its limits, lengths, counts. NULL: nothing. */
 static const char *refused_by_category(const struct mapped *mapped, Torg__V1__AttributeValue *value)
 {
@@ -169,6 +181,8 @@ static void add_attributes(struct feed_mapping *mapping, struct mapped *mapped,
 
     mapped->content->attributes = arena_array(
         mapped->arena, row->attribute_count + placement->attribute_count + 1, sizeof(void *));
+    mapped->content->properties =
+        arena_array(mapped->arena, row->attribute_count + 1, sizeof(void *));
     for (size_t i = 0; i < row->attribute_count; i++) {
         struct feed_attribute given = row->attributes[i];
         struct bytes unit;
@@ -181,7 +195,7 @@ static void add_attributes(struct feed_mapping *mapping, struct mapped *mapped,
             add_attribute(mapping, mapped, attribute, &given);
         else if (!feed_special_take(row, &row->attributes[i], mapped->category, mapped->arena,
                                     mapped->content, &mapped->notes))
-            count_unknown(mapping, given.name);
+            take_unknown(mapping, mapped, &row->attributes[i]);
     }
     for (size_t i = 0; i < placement->attribute_count; i++) { /* unless the row says otherwise */
         const struct feed_attribute *given = &placement->attributes[i];

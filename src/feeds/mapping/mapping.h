@@ -3,10 +3,10 @@
  * mapping.h - a row of a feed file as an event of a feed's task, by the catalogue.
  *
  * The category is found by category_map.h, attributes by attribute.h. An attribute that
- * the category does not have is left out and counted by its name; a value that cannot be read, or
- * that the category does not take, is left out with a note, or refuses the row where the category
- * requires it; so are photos above its limit and a condition where it has none. Whether the offer
- * obeys its category in all else is for the one who stores it.
+ * the category does not have is an extra property (extra.h) and counted by its name; a value that
+ * cannot be read, or that the category does not take, is left out with a note, or refuses the row
+ * where the category requires it; so are photos above its limit and a condition where it has none.
+ * Whether the offer obeys its category in all else is for the one who stores it.
  *
  * Threads: one mapping, one thread.
  */
@@ -22,10 +22,11 @@
 
 struct feed_mapping;
 
-/* Name of something in the file that no attribute is kept for, and in how many rows it stood. */
+/* Name of something in the file that no attribute is for, and in how many rows it stood. */
 struct feed_unknown {
     const char *name;
     uint64_t count;
+    bool is_left_out; /* not for buyers; others are kept: extra.h */
 };
 
 /* Zeroes are the defaults. */

@@ -18,6 +18,7 @@
 #include "roles/commands/feed_desk.h"
 #include "roles/commands/feed_file_options.h"
 #include "roles/commands/feed_input.h"
+#include "roles/commands/feed_print.h"
 #include "roles/commands/progress.h"
 
 enum { SHOWN_COUNT_MAX = 8, TEXT_SIZE_MAX = 64 << 20 };
@@ -209,22 +210,6 @@ static void print_reasons(const char *title, struct feed_reasons *reasons)
     buf_release(&out);
 }
 
-static void print_unknown(struct check *check)
-{
-    size_t count;
-    const struct feed_unknown *unknown = feed_mapping_unknown(check->mapping, &count);
-
-    if (!count)
-        return;
-    fputs("left out, since their categories have no such attribute:", stdout);
-    for (size_t i = 0; i < count && i < SHOWN_COUNT_MAX; i++)
-        printf("%s %s (%" PRIu64 " %s)", i ? "," : "", unknown[i].name, unknown[i].count,
-               unknown[i].count == 1 ? "row" : "rows");
-    if (count > SHOWN_COUNT_MAX)
-        printf(" and %zu more", count - SHOWN_COUNT_MAX);
-    putchar('\n');
-}
-
 static void print_text(struct check *check)
 {
     uint64_t refused = check->row_count - check->good_count;
@@ -244,7 +229,7 @@ static void print_text(struct check *check)
         printf("  %-14s %8" PRIu64 "\n", "refused", refused);
     print_reasons("refused, by reason:", check->refusals);
     print_reasons("taken, with something left out or changed:", check->notes);
-    print_unknown(check);
+    feed_print_unknown(check->mapping);
     print_categories(check);
 }
 
@@ -271,8 +256,6 @@ static void put_categories(struct check *check, struct buf *out)
 static void print_json_text(struct check *check)
 {
     struct buf out = BUF_INIT(TEXT_SIZE_MAX);
-    size_t count;
-    const struct feed_unknown *unknown = feed_mapping_unknown(check->mapping, &count);
 
     buf_printf(&out,
                "{\"format\":\"%s\",\"complete\":%s,\"rows\":%" PRIu64 ",\"good\":%" PRIu64
@@ -288,13 +271,8 @@ static void print_json_text(struct check *check)
     feed_reasons_json(check->refusals, &out);
     buf_put_text(&out, ",\"notes\":");
     feed_reasons_json(check->notes, &out);
-    buf_put_text(&out, ",\"leftOut\":[");
-    for (size_t i = 0; i < count; i++) {
-        buf_put_text(&out, i ? ",{\"name\":" : "{\"name\":");
-        text_put_json(&out, bytes_of(unknown[i].name));
-        buf_printf(&out, ",\"rows\":%" PRIu64 "}", unknown[i].count);
-    }
-    buf_put_text(&out, "],\"categories\":[");
+    feed_put_unknown(check->mapping, &out);
+    buf_put_text(&out, ",\"categories\":[");
     put_categories(check, &out);
     buf_put_text(&out, "]}");
     puts(buf_text(&out));

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "base/text.h"
+#include "feeds/mapping/mapping.h"
 #include "feeds/report/reasons.h"
 #include "feeds/report/report.h"
 #include "roles/commands/print.h"
@@ -16,7 +17,10 @@
 #define STATE(name) TORG__V1__FEED_TASK__STATE__##name
 #define HOLD(name) TORG__V1__FEED_TASK__HOLD__##name
 
-enum { REASONS_SIZE_MAX = 4 << 20 }; /* of 200 groups: they are some hundred bytes each */
+enum {
+    REASONS_SIZE_MAX = 4 << 20, /* of 200 groups: they are some hundred bytes each */
+    UNKNOWN_SHOWN_MAX = 8,
+};
 
 const char *feed_task_state_text(const Torg__V1__FeedTask *task)
 {
@@ -313,6 +317,64 @@ int feed_wait(struct feed_desk *desk, Torg__V1__FeedTask **task, struct err *err
     if (!rc && (*task)->state == STATE(HELD)) /* with what it would delete */
         rc = feed_desk_do(desk, "GetTask", &request, task, err);
     return rc;
+}
+
+/* --- what no attribute is for --- */
+
+static void print_unknown_names(const char *title, const struct feed_unknown *unknown, size_t count,
+                                bool left_out)
+{
+    size_t told = 0;
+    size_t more = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (unknown[i].is_left_out != left_out)
+            continue;
+        if (told == UNKNOWN_SHOWN_MAX) {
+            more++;
+            continue;
+        }
+        printf("%s %s (%" PRIu64 " %s)", told ? "," : title, unknown[i].name, unknown[i].count,
+               unknown[i].count == 1 ? "row" : "rows");
+        told++;
+    }
+    if (more)
+        printf(" and %zu more", more);
+    if (told)
+        putchar('\n');
+}
+
+void feed_print_unknown(struct feed_mapping *mapping)
+{
+    size_t count;
+    const struct feed_unknown *unknown = feed_mapping_unknown(mapping, &count);
+
+    print_unknown_names("kept as extra properties, since their categories have no such attribute:",
+                        unknown, count, false);
+    print_unknown_names("left out, since by their names they are not for buyers:", unknown, count,
+                        true);
+}
+
+void feed_put_unknown(struct feed_mapping *mapping, struct buf *out)
+{
+    static const char *const lists[] = {"extra", "leftOut"};
+    size_t count;
+    const struct feed_unknown *unknown = feed_mapping_unknown(mapping, &count);
+
+    for (size_t k = 0; k < ARRAY_COUNT(lists); k++) {
+        const char *before = "";
+
+        buf_printf(out, ",\"%s\":[", lists[k]);
+        for (size_t i = 0; i < count; i++) {
+            if (unknown[i].is_left_out != (k == 1))
+                continue;
+            buf_printf(out, "%s{\"name\":", before);
+            text_put_json(out, bytes_of(unknown[i].name));
+            buf_printf(out, ",\"rows\":%" PRIu64 "}", unknown[i].count);
+            before = ",";
+        }
+        buf_put_text(out, "]");
+    }
 }
 
 /* --- the command line --- */
