@@ -52,7 +52,8 @@ enum {
     FEED_KEEP_COUNT = 20,         /* tasks found by one look */
     FEED_TASK_AHEAD_S = 86400,    /* a task id is no more than the time in ns, so much ahead */
 
-    FEED_MAP_KEPT_SIZE_MAX = 2 << 20, /* of one that is remembered: 30000 categories */
+    FEED_TOLD_CATEGORY_COUNT_MAX = 1000, /* of a file, by the call that takes it */
+    FEED_MAP_KEPT_SIZE_MAX = 2 << 20,    /* of one that is remembered: 30000 categories */
 
     /* ---- feeds by address ---- */
     FEED_SCHEDULE_COUNT_MAX = 50,    /* of one seller; a listing has all of them */

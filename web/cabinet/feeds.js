@@ -2,6 +2,7 @@
 // feeds.js - a feed file is chosen or dropped, packed, sent whole and followed; then its report.
 import { ago, bytes, call, failure, h, number, t, toastFailure } from "../common.js";
 import { ask } from "../common/ask.js";
+import { showCategories } from "./feed-categories.js";
 import { countBadges } from "./outcomes.js";
 import { showReport } from "./report.js";
 import { drawSchedules, loadSchedules } from "./schedules.js";
@@ -80,6 +81,7 @@ async function send(dryRun) {
     Boolean(result.broken));
   await load();
   await showReport(part("#feed-report"), result.task, result);
+  await showCategories(part("#feed-categories"), feed, result);
 }
 
 async function submit(event) {
@@ -243,6 +245,7 @@ function form() {
 
 function draw() {
   place.replaceChildren(form(), h("section", { id: "feed-report" }),
+    h("section", { id: "feed-categories" }),
     h("section", { class: "card" }, h("h2", {}, t("feedTasks")), h("div", { id: "feed-tasks" })),
     h("section", { class: "card stack", id: "feed-schedules" }));
   drawSchedules(part("#feed-schedules"));

@@ -10,6 +10,7 @@
 #include "feeds/apply/intake.h"
 #include "feeds/bounds.h"
 #include "feeds/formats/reader.h"
+#include "feeds/mapping/category_tally.h"
 #include "feeds/mapping/mapping.h"
 #include "feeds/tasks/kept_map.h"
 
@@ -27,6 +28,7 @@ struct reading {
     struct arena *row_arena;
     struct arena *arena; /* of the answer */
     struct feed_task task;
+    struct feed_tally *tally; /* NULL: not wanted */
     int64_t row_count;
     int64_t noted_count;
     struct err broken; /* what is wrong with the file from some place on; code 0: nothing */
@@ -123,6 +125,12 @@ static int send_row(struct reading *reading, const struct feed_row *row, struct 
 
     arena_reset(reading->row_arena);
     feed_mapping_row(reading->mapping, row, reading->row_arena, &event);
+    if (reading->tally && event.event_case == TORG__V1__FEED_EVENT__EVENT_UPSERT) {
+        const char *reason = NULL;
+        const struct feed_placement *placement = feed_mapping_place(reading->mapping, row, &reason);
+
+        feed_tally_add(reading->tally, row, placement, reason);
+    }
     reading->row_count++;
     if (event.event_case == TORG__V1__FEED_EVENT__EVENT_UPSERT && event.upsert->n_notes)
         reading->noted_count++;
@@ -163,6 +171,49 @@ static int send_rows(struct reading *reading, const struct feed_row *row, struct
 }
 
 /* --- the answer --- */
+
+static Torg__V1__FeedFileCategory *told_category(const struct feed_tallied *one,
+                                                 struct arena *arena)
+{
+    Torg__V1__FeedFileCategory *told = MESSAGE_NEW(feed_file_category, arena);
+    struct buf attributes = BUF_INIT(FEED_VALUE_SIZE_MAX);
+
+    told->id = arena_strdup(arena, one->id);
+    told->path = arena_strdup(arena, one->path);
+    told->row_count = (int64_t)one->row_count;
+    told->refused = one->is_refused;
+    if (one->placement)
+        told->category = arena_strdup(arena, one->placement->category->id);
+    if (one->proposal.category) {
+        told->proposal = arena_strdup(arena, one->proposal.category->id);
+        told->proposed_by = arena_strdup(arena, feed_proposal_name(one->proposal.by));
+    }
+    feed_tally_put_attributes(one, &attributes);
+    told->attributes = arena_strdup(arena, buf_text(&attributes));
+    buf_release(&attributes);
+    told->titles = arena_array(arena, one->title_count + 1, sizeof(told->titles[0]));
+    for (size_t i = 0; i < one->title_count; i++)
+        told->titles[told->n_titles++] = arena_strdup(arena, one->titles[i]);
+    return told;
+}
+
+static void tell_categories(struct reading *reading, Torg__V1__ImportFeedFileResponse *response)
+{
+    struct feed_tallied *const *list;
+    size_t count;
+
+    if (!reading->tally)
+        return;
+    feed_tally_propose(reading->tally, reading->catalog);
+    list = feed_tally_list(reading->tally, &count);
+    if (count > FEED_TOLD_CATEGORY_COUNT_MAX)
+        count = FEED_TOLD_CATEGORY_COUNT_MAX;
+    response->categories = arena_array(reading->arena, count + 1, sizeof(response->categories[0]));
+    for (size_t i = 0; i < count; i++) {
+        if (*list[i]->id || *list[i]->path)
+            response->categories[response->n_categories++] = told_category(list[i], reading->arena);
+    }
+}
 
 static void tell(struct reading *reading, Torg__V1__ImportFeedFileResponse *response)
 {
@@ -206,6 +257,8 @@ int feed_file_import(const struct feed_file *file, struct arena *arena,
     const struct feed_row *first;
     int rc = open_file(&reading, &first, err);
 
+    if (file->tells_categories)
+        reading.tally = feed_tally_new();
     if (!rc && file->categories.size && !file->dry_run)
         rc = kept_map_set(file->offers, &file->key, file->categories, arena, NULL, err);
     if (!rc && file->choose_task)
@@ -219,8 +272,11 @@ int feed_file_import(const struct feed_file *file, struct arena *arena,
             cut_short(&reading);
         feed_intake_release(&reading.intake);
     }
-    if (!rc)
+    if (!rc) {
         tell(&reading, response);
+        tell_categories(&reading, response);
+    }
+    feed_tally_free(reading.tally);
     feed_reader_close(reading.reader);
     feed_mapping_free(reading.mapping);
     gunzip_free(reading.gunzip);

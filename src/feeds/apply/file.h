@@ -25,7 +25,8 @@ struct feed_file {
     /* Chooses the task once the first row is known; NULL: the key has it. */
     int (*choose_task)(void *arg, struct feed_key *key, struct err *err);
     void *choose_task_arg;
-    uint64_t size_max; /* unpacked; 0: FEED_CALL_FILE_SIZE_MAX */
+    bool tells_categories; /* in the answer: those of the file, with proposals */
+    uint64_t size_max;     /* unpacked; 0: FEED_CALL_FILE_SIZE_MAX */
     uint64_t row_count_max;
 };
 

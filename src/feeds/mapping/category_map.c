@@ -276,7 +276,7 @@ static const struct feed_placement *search(struct feed_category_map *map, struct
     split(said, map->scratch, &path);
     rule = find_rule(map, id, said, &path);
     if (rule && !rule->to.category)
-        *reason = "the --categories file gives its category none of ours";
+        *reason = FEED_CATEGORY_REFUSED;
     if (rule)
         return rule->to.category ? &rule->to : NULL;
     category = find_in_catalog(map, id, said, &path, reason);

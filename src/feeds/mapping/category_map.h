@@ -16,6 +16,9 @@
 #include "catalog/catalog.h"
 #include "feeds/mapping/category_rules.h"
 
+/* The reason of one that its seller has said is none of ours. */
+#define FEED_CATEGORY_REFUSED "the --categories file gives its category none of ours"
+
 struct feed_category_map;
 
 /* The catalogue is borrowed. map: the CSV file's content, borrowed until this returns; empty: none.

@@ -11,6 +11,7 @@
 #include "base/object.h"
 #include "catalog/words.h"
 #include "feeds/bounds.h"
+#include "feeds/mapping/category_map.h"
 #include "feeds/report/report.h"
 
 enum {
@@ -82,7 +83,7 @@ static struct feed_tallied *find(struct feed_tally *tally, const struct feed_row
 }
 
 void feed_tally_add(struct feed_tally *tally, const struct feed_row *row,
-                    const struct feed_placement *placement)
+                    const struct feed_placement *placement, const char *reason)
 {
     struct feed_tallied *one;
 
@@ -92,6 +93,7 @@ void feed_tally_add(struct feed_tally *tally, const struct feed_row *row,
         return;
     one->row_count++;
     one->placement = placement;
+    one->is_refused = !placement && reason && strcmp(reason, FEED_CATEGORY_REFUSED) == 0;
     if (one->title_count < FEED_TALLY_TITLE_COUNT && row->title.size)
         one->titles[one->title_count++] =
             arena_text(tally->arena, text_front(row->title, TITLE_LENGTH_MAX));
@@ -105,7 +107,7 @@ void feed_tally_propose(struct feed_tally *tally, const struct catalog *catalog)
     for (size_t i = 0; i < tally->count; i++) {
         struct feed_tallied *one = tally->list[i];
 
-        if (!one->placement)
+        if (!one->placement && !one->is_refused)
             one->proposal =
                 feed_propose(proposer, bytes_of(one->path), one->titles, one->title_count);
         if (one->proposal.category)
@@ -136,18 +138,22 @@ struct feed_tallied *const *feed_tally_list(struct feed_tally *tally, size_t *co
     return tally->list;
 }
 
+void feed_tally_put_attributes(const struct feed_tallied *one, struct buf *out)
+{
+    buf_put_text(out, one->attributes);
+    for (size_t i = 0; one->placement && i < one->placement->attribute_count; i++) {
+        const struct feed_attribute *set = &one->placement->attributes[i];
+
+        buf_printf(out, "%s%.*s=%.*s", i ? "; " : "", BYTES_ARG(set->name), BYTES_ARG(set->value));
+    }
+}
+
 /* Those that a file has set before stay. */
 static void put_attributes(struct buf *out, const struct feed_tallied *one)
 {
     struct buf text = BUF_INIT(FEED_VALUE_SIZE_MAX);
 
-    buf_put_text(&text, one->attributes);
-    for (size_t i = 0; one->placement && i < one->placement->attribute_count; i++) {
-        const struct feed_attribute *set = &one->placement->attributes[i];
-
-        buf_printf(&text, "%s%.*s=%.*s", i ? "; " : "", BYTES_ARG(set->name),
-                   BYTES_ARG(set->value));
-    }
+    feed_tally_put_attributes(one, &text);
     feed_csv_cell(out, buf_bytes(&text));
     buf_release(&text);
 }
@@ -159,11 +165,14 @@ static void put_line(struct buf *out, const struct feed_tallied *one)
 
     feed_csv_cell(out, bytes_of(*one->id ? one->id : one->path));
     buf_put_byte(out, ',');
-    feed_csv_cell(out, bytes_of(category ? category->id : ""));
+    if (one->is_refused)
+        buf_put_byte(out, '-');
+    else
+        feed_csv_cell(out, bytes_of(category ? category->id : ""));
     buf_put_byte(out, ',');
     put_attributes(out, one);
     buf_printf(out, ",%" PRIu64 ",%s,", one->row_count,
-               one->placement ? "known" : feed_proposal_name(one->proposal.by));
+               one->placement || one->is_refused ? "known" : feed_proposal_name(one->proposal.by));
     feed_csv_cell(out, bytes_of(category ? category->name.in[LANGUAGE_RU] : ""));
     buf_put_byte(out, ',');
     feed_csv_cell(out, bytes_of(one->path));

@@ -20,7 +20,8 @@ struct feed_tallied {
     const char *path; /* never cut */
     uint64_t row_count;
     const struct feed_placement *placement; /* what is known of it already; NULL: nothing */
-    struct feed_proposal proposal;          /* of one without; see feed_tally_propose */
+    bool is_refused;                        /* the seller has said that it is none of ours */
+    struct feed_proposal proposal;          /* of one without either; see feed_tally_propose */
     const char *attributes; /* proposed with it; "" or as a file of --categories has them */
     const char *titles[FEED_TALLY_TITLE_COUNT];
     size_t title_count;
@@ -31,12 +32,14 @@ struct feed_tally;
 struct feed_tally *feed_tally_new(void);
 void feed_tally_free(struct feed_tally *tally); /* NULL is fine */
 
-/* placement (may be NULL) lives as long as the tally does. */
+/* placement lives as long as the tally does; NULL: the row goes nowhere, for that reason. */
 void feed_tally_add(struct feed_tally *tally, const struct feed_row *row,
-                    const struct feed_placement *placement);
+                    const struct feed_placement *placement, const char *reason);
 void feed_tally_propose(struct feed_tally *tally, const struct catalog *catalog);
 /* Those with the most rows first; the tally's. */
 struct feed_tallied *const *feed_tally_list(struct feed_tally *tally, size_t *count);
+/* What its rows get as a file of --categories has it: set by such a file, or proposed. */
+void feed_tally_put_attributes(const struct feed_tallied *one, struct buf *out);
 /* CSV as category_rules.h reads it, with columns for people behind. */
 void feed_tally_write(struct feed_tally *tally, struct buf *out);
 

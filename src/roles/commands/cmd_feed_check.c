@@ -102,7 +102,8 @@ static void check_row(struct check *check, const struct feed_row *row)
     Torg__V1__FeedEvent event = TORG__V1__FEED_EVENT__INIT;
     struct violations problems;
     struct feed_reason_example example = {.row = row->number, .line = row->line};
-    const char *reason;
+    const struct feed_placement *placement;
+    const char *reason = NULL;
 
     arena_reset(check->arena);
     problems = violations_in(check->arena);
@@ -113,7 +114,8 @@ static void check_row(struct check *check, const struct feed_row *row)
         check->delete_count++;
         return;
     }
-    feed_tally_add(check->tally, row, feed_mapping_place(check->mapping, row, &reason));
+    placement = feed_mapping_place(check->mapping, row, &reason);
+    feed_tally_add(check->tally, row, placement, reason);
     example.external_id = event.upsert->external_id;
     for (size_t i = 0; i < event.upsert->n_problems; i++)
         violations_add(&problems, event.upsert->problems[i]->field, "%s",
