@@ -13,6 +13,7 @@ import subprocess
 import threading
 import time
 import urllib.request
+import xml.etree.ElementTree
 
 from kit import feed_generate
 from kit import pricelist
@@ -169,6 +170,12 @@ def each_format_becomes_the_same_offers():
                 table = list(csv.DictReader(file))
             tap.equal([row["outcome"] for row in table[:3]], ["created", "refused", "refused"])
             tap.equal(table[0]["offer_id"], report["rows"][0]["offerId"])
+            market.feed("report", "--report", "rows.xml", seller=seller)
+            tree = xml.etree.ElementTree.parse(market.dir / "rows.xml").getroot()
+            tap.equal([(row.get("number"), row.get("externalId"), row.get("outcome"),
+                        [one.get("field") for one in row.findall("reason")]) for row in tree.findall("row")],
+                      [("1", "k1", "created", []), ("2", "k2", "refused", ["price"]),
+                       ("3", "k3", "refused", ["category"])])
             status, offer = market.call("OfferService/GetOffer", {"id": table[0]["offer_id"]},
                                         market.key(seller))
             tap.equal((status, offer["status"]), (200, "ACTIVE"))
@@ -353,7 +360,7 @@ def a_wrong_command_line_is_told():
         for words, part in ((("import", "a.yml"), "needs --seller"),
                             (("import", "--seller", "s", "--task", "0", "a.yml"), "--task 0"),
                             (("import", "--seller", "s", "--report", "rows.txt", "a.yml"),
-                             "end the name in .json or .csv"),
+                             "end the name in .json, .csv or .xml"),
                             (("import", "--seller", "s", "--format", "xls", "a.yml"),
                              "expected one of yml"),
                             (("import", "--seller", "s", "--delimiter", "::", "a.csv"), "tab"),

@@ -36,6 +36,7 @@ struct feed_report {
     uint64_t row_count;
     struct report_file json;
     struct report_file csv;
+    struct report_file xml;
 };
 
 static const char *const outcome_names[] = {"created", "updated", "unchanged", "banned",
@@ -101,7 +102,7 @@ static void release_file(struct report_file *file, bool remove_part)
     buf_release(&file->buf);
 }
 
-int feed_report_open(const char *json_path, const char *csv_path, struct feed_report **report,
+int feed_report_open(const struct feed_report_paths *paths, struct feed_report **report,
                      struct err *err)
 {
     struct feed_report *made = mem_zero(sizeof(*made));
@@ -109,18 +110,22 @@ int feed_report_open(const char *json_path, const char *csv_path, struct feed_re
 
     object_begin(made, FEED_REPORT_MAGIC);
     *report = NULL;
-    made->json.fd = made->csv.fd = -1;
+    made->json.fd = made->csv.fd = made->xml.fd = -1;
+    buf_init(&made->xml.buf, WRITE_SIZE + FEED_REPORT_LINE_SIZE_MAX);
     buf_init(&made->json.buf, WRITE_SIZE + FEED_REPORT_LINE_SIZE_MAX);
     buf_init(&made->csv.buf, WRITE_SIZE + FEED_REPORT_LINE_SIZE_MAX);
-    rc = open_file(&made->json, json_path, err);
+    rc = open_file(&made->json, paths->json, err);
     if (!rc)
-        rc = open_file(&made->csv, csv_path, err);
+        rc = open_file(&made->csv, paths->csv, err);
+    if (!rc)
+        rc = open_file(&made->xml, paths->xml, err);
     if (rc) {
         feed_report_abandon(made);
         return rc;
     }
     buf_put_text(&made->json.buf, "{\"rows\":[");
     buf_put_text(&made->csv.buf, "row,external_id,outcome,reasons,photos_failed,offer_id\r\n");
+    buf_put_text(&made->xml.buf, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<report>\n");
     *report = made;
     return 0;
 }
@@ -220,6 +225,62 @@ static void put_csv(struct buf *out, const struct feed_result *result)
     buf_release(&cell);
 }
 
+/* XML has no way to write most control characters: they are blanks. */
+static void put_xml_text(struct buf *out, struct bytes text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        char letter = (char)text.data[i];
+
+        if (letter == '&')
+            buf_put_text(out, "&amp;");
+        else if (letter == '<')
+            buf_put_text(out, "&lt;");
+        else if (letter == '>')
+            buf_put_text(out, "&gt;");
+        else if (letter == '"')
+            buf_put_text(out, "&quot;");
+        else
+            buf_put_byte(out, (unsigned char)letter < ' ' ? ' ' : letter);
+    }
+}
+
+static void put_xml_attribute(struct buf *out, const char *name, struct bytes value)
+{
+    buf_printf(out, " %s=\"", name);
+    put_xml_text(out, value);
+    buf_put_byte(out, '"');
+}
+
+static void put_xml_violations(struct buf *out, const char *tag, const struct violations *list)
+{
+    for (const struct violation *each = list ? list->first : NULL; each; each = each->next) {
+        buf_printf(out, "<%s", tag);
+        put_xml_attribute(out, "field", bytes_of(each->field));
+        buf_put_byte(out, '>');
+        put_xml_text(out, bytes_of(each->reason));
+        buf_printf(out, "</%s>", tag);
+    }
+}
+
+static void put_xml(struct buf *out, const struct feed_result *result)
+{
+    buf_put_text(out, "<row");
+    if (result->row)
+        buf_printf(out, " number=\"%" PRIu64 "\"", result->row);
+    put_xml_attribute(out, "externalId", result->external_id);
+    if (result->offer_id.size)
+        put_xml_attribute(out, "offerId", result->offer_id);
+    buf_printf(out, " outcome=\"%s\">", outcome_names[result->outcome]);
+    put_xml_violations(out, "reason", result->reasons);
+    put_xml_violations(out, "note", result->notes);
+    for (size_t i = 0; i < result->photo_failed_count; i++) {
+        buf_put_text(out, "<photoFailed>");
+        put_xml_text(out, result->photos_failed[i]);
+        buf_put_text(out, "</photoFailed>");
+    }
+    buf_put_text(out, "</row>\n");
+}
+
 int feed_report_add(struct feed_report *report, const struct feed_result *result, struct err *err)
 {
     int rc;
@@ -231,9 +292,13 @@ int feed_report_add(struct feed_report *report, const struct feed_result *result
         put_json(&report->json.buf, result, report->row_count == 0);
     if (report->csv.path)
         put_csv(&report->csv.buf, result);
+    if (report->xml.path)
+        put_xml(&report->xml.buf, result);
     report->row_count++;
     rc = flush_file(&report->json, WRITE_SIZE, err);
-    return rc ? rc : flush_file(&report->csv, WRITE_SIZE, err);
+    if (!rc)
+        rc = flush_file(&report->csv, WRITE_SIZE, err);
+    return rc ? rc : flush_file(&report->xml, WRITE_SIZE, err);
 }
 
 struct feed_summary feed_report_summary(const struct feed_report *report)
@@ -247,15 +312,19 @@ static void put_totals(struct feed_report *report)
     const struct feed_summary *summary = &report->summary;
     struct buf *json = &report->json.buf;
     struct buf *csv = &report->csv.buf;
+    struct buf *xml = &report->xml.buf;
     size_t i;
 
+    buf_put_text(xml, "<totals");
     buf_put_text(json, "\n],\"totals\":{");
     for (i = 0; i < FEED_OUTCOME_COUNT; i++) {
         buf_printf(json, "\"%s\":%" PRIu64 ",", outcome_names[i], summary->counts[i]);
         buf_printf(csv, "total,,%s,%" PRIu64 ",,\r\n", outcome_names[i], summary->counts[i]);
+        buf_printf(xml, " %s=\"%" PRIu64 "\"", outcome_names[i], summary->counts[i]);
     }
     buf_printf(json, "\"photosFailed\":%" PRIu64 "}}\n", summary->photo_failed_count);
     buf_printf(csv, "total,,photos_failed,%" PRIu64 ",,\r\n", summary->photo_failed_count);
+    buf_printf(xml, " photosFailed=\"%" PRIu64 "\"/>\n</report>\n", summary->photo_failed_count);
 }
 
 int feed_report_close(struct feed_report *report, struct err *err)
@@ -267,8 +336,11 @@ int feed_report_close(struct feed_report *report, struct err *err)
     rc = finish_file(&report->json, err);
     if (!rc)
         rc = finish_file(&report->csv, err);
+    if (!rc)
+        rc = finish_file(&report->xml, err);
     release_file(&report->json, rc != 0);
     release_file(&report->csv, rc != 0);
+    release_file(&report->xml, rc != 0);
     object_end(report, FEED_REPORT_MAGIC);
     free(report);
     return rc;
@@ -281,6 +353,7 @@ void feed_report_abandon(struct feed_report *report)
     object_check(report, FEED_REPORT_MAGIC);
     release_file(&report->json, true);
     release_file(&report->csv, true);
+    release_file(&report->xml, true);
     object_end(report, FEED_REPORT_MAGIC);
     free(report);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.h - what became of each row of a feed, as JSON and as CSV, written as it happens.
+ * report.h - what became of each row of a feed, as JSON, CSV and XML, written as it happens.
  *
  *   JSON  {"rows":[{"row":1,"externalId":"a","outcome":"created"}, …],"totals":{…}}
  *   CSV   row,external_id,outcome,reasons,photos_failed,offer_id
  *         and, last, a line "total" for each outcome
+ *   XML   <report><row number="1" externalId="a" outcome="created"/> … <totals created="1"
+ * …/></report> with <reason field="…">, <note field="…"> and <photoFailed> in a row
  *
  * Each goes to NAME.part and is renamed at the close, so a report is whole or not there. In
  * CSV a cell that a spreadsheet would take for a formula gets an apostrophe before it.
@@ -50,8 +52,15 @@ struct feed_result {
 
 struct feed_report;
 
-/* Either path may be NULL: not written; with both NULL it only counts. */
-int feed_report_open(const char *json_path, const char *csv_path, struct feed_report **report,
+/* Where it is written; NULL: not as such. */
+struct feed_report_paths {
+    const char *json;
+    const char *csv;
+    const char *xml;
+};
+
+/* Without any path it only counts. */
+int feed_report_open(const struct feed_report_paths *paths, struct feed_report **report,
                      struct err *err);
 /* Counted always; a failure to write is told here or at the close. */
 int feed_report_add(struct feed_report *report, const struct feed_result *result, struct err *err);

@@ -270,16 +270,16 @@ static bool ends_with(const char *text, const char *end)
 
 int feed_check_report_path(const char *path, struct err *err)
 {
-    if (ends_with(path, ".json") || ends_with(path, ".csv"))
+    if (ends_with(path, ".json") || ends_with(path, ".csv") || ends_with(path, ".xml"))
         return 0;
-    return err_set(err, ERR_INVALID, "--report=%.200s: end the name in .json or .csv", path);
+    return err_set(err, ERR_INVALID, "--report=%.200s: end the name in .json, .csv or .xml", path);
 }
 
 int feed_write_report(struct feed_desk *desk, const Torg__V1__FeedTask *task,
                       Torg__V1__FeedReportRow__Outcome outcome, const char *path, struct err *err)
 {
     Torg__V1__GetFeedReportRequest request = TORG__V1__GET_FEED_REPORT_REQUEST__INIT;
-    bool json = ends_with(path, ".json");
+    struct feed_report_paths paths = {0};
     struct writing writing = {0};
     int rc;
 
@@ -289,7 +289,13 @@ int feed_write_report(struct feed_desk *desk, const Torg__V1__FeedTask *task,
     request.outcome = outcome;
     if (strcmp(path, "-") == 0)
         return feed_desk_report(desk, &request, print_row, NULL, err);
-    rc = feed_report_open(json ? path : NULL, json ? NULL : path, &writing.report, err);
+    if (ends_with(path, ".json"))
+        paths.json = path;
+    else if (ends_with(path, ".xml"))
+        paths.xml = path;
+    else
+        paths.csv = path;
+    rc = feed_report_open(&paths, &writing.report, err);
     if (rc)
         return rc;
     writing.arena = arena_new();

@@ -15,11 +15,11 @@ void feed_print_state(const Torg__V1__FeedTask *task, struct arena *arena);
 /* Why rows were refused, by groups of reasons, on standard error. */
 int feed_print_refused(struct feed_desk *desk, const Torg__V1__FeedTask *task, struct err *err);
 
-/* Writes the report; the path's end says whether as JSON or CSV, "-" is JSON lines on standard
+/* Writes the report; the path's end says whether as JSON, CSV or XML, "-" is JSON lines on standard
  * output. outcome 0: all. */
 int feed_write_report(struct feed_desk *desk, const Torg__V1__FeedTask *task,
                       Torg__V1__FeedReportRow__Outcome outcome, const char *path, struct err *err);
-/* ERR_INVALID unless the name ends in .json or .csv. */
+/* ERR_INVALID unless the name ends in .json, .csv or .xml. */
 int feed_check_report_path(const char *path, struct err *err);
 
 /* What no attribute of the rows' categories is for: kept, and left out. */
