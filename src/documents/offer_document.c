@@ -326,6 +326,19 @@ static void add_attributes(struct making *making, const struct category *categor
     }
 }
 
+/* What no attribute is for is found by its words, as far as there is room. */
+static void say_properties(struct making *making, const Torg__V1__OfferContent *content)
+{
+    for (size_t i = 0; i < content->n_properties; i++) {
+        const Torg__V1__OfferProperty *property = content->properties[i];
+        size_t size = strlen(property->name) + strlen(property->value) + 4;
+
+        if (making->words.size + size <= COMPOSER_WORDS_SIZE_MAX)
+            buf_printf(&making->words, "%s%s: %s", making->words.size ? "; " : "", property->name,
+                       property->value);
+    }
+}
+
 /* --- what every offer has --- */
 
 static void add_category(struct making *making, const struct category *category)
@@ -558,6 +571,7 @@ static int fill(struct making *making, const Torg__V1__Offer *offer, const struc
     add_special(making, category, offer->content, catalog);
     add_category(making, category);
     add_attributes(making, category, offer->content);
+    say_properties(making, offer->content);
     add_text(making, OFFER_FIELD_WORDS, arena_strdup(making->arena, buf_text(&making->words)),
              weight_words);
     making->document->expire_time = offer->expire_time;

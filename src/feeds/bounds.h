@@ -29,6 +29,7 @@ enum {
     FEED_MEMO_COUNT_MAX = 8192,            /* names of categories, attributes and options */
     FEED_MAP_SIZE_MAX = 8 << 20,           /* of a file of --categories */
     FEED_RULE_ATTRIBUTE_COUNT_MAX = 8,     /* set by one line of such a file */
+    FEED_PROPERTY_SIZE_MAX = 16 << 10,     /* extra properties of a row: an offer has 100 KB */
     FEED_UNKNOWN_COUNT_MAX = 200,          /* names told that no category has an attribute for */
     FEED_REASON_COUNT_MAX = 200,           /* groups of reasons told of one file */
     FEED_REPORT_LINE_SIZE_MAX = 1 << 20,   /* one row with all its reasons */
@@ -51,7 +52,8 @@ enum {
     FEED_KEEP_COUNT = 20,         /* tasks found by one look */
     FEED_TASK_AHEAD_S = 86400,    /* a task id is no more than the time in ns, so much ahead */
 
-    FEED_MAP_KEPT_SIZE_MAX = 2 << 20, /* of one that is remembered: 30000 categories */
+    FEED_TOLD_CATEGORY_COUNT_MAX = 1000, /* of a file, by the call that takes it */
+    FEED_MAP_KEPT_SIZE_MAX = 2 << 20,    /* of one that is remembered: 30000 categories */
 
     /* ---- feeds by address ---- */
     FEED_SCHEDULE_COUNT_MAX = 50,    /* of one seller; a listing has all of them */

@@ -16,15 +16,15 @@
 #include "base/token.h"
 #include "base/varint.h"
 #include "codec/message.h"
-#include "feeds/apply.h"
+#include "feeds/apply/apply.h"
+#include "feeds/apply/end.h"
+#include "feeds/apply/file.h"
+#include "feeds/apply/intake.h"
+#include "feeds/apply/undo.h"
 #include "feeds/bounds.h"
-#include "feeds/end.h"
-#include "feeds/file.h"
-#include "feeds/intake.h"
-#include "feeds/rows.h"
 #include "feeds/service_categories.h"
 #include "feeds/service_schedule.h"
-#include "feeds/undo.h"
+#include "feeds/tasks/rows.h"
 #include "offers/bounds.h"
 #include "offers/service.h"
 
@@ -246,6 +246,7 @@ static int import_file(struct call *call, const ProtobufCMessage *request,
     struct feed_file file = {.offers = call_context(call),
                              .language = language_of(call_header(call, "accept-language")),
                              .dry_run = sent->dry_run,
+                             .tells_categories = true,
                              .content = bytes_make(sent->content.data, sent->content.len),
                              .categories = bytes_make(sent->categories.data, sent->categories.len),
                              .patience = &patience,

@@ -2,8 +2,8 @@
 /* service_categories.c - see service_categories.h. */
 #include "feeds/service_categories.h"
 
-#include "feeds/kept_map.h"
 #include "feeds/service_schedule.h"
+#include "feeds/tasks/kept_map.h"
 
 static int key_of(struct call *call, bool acts, const char *seller, const char *feed,
                   struct feed_key *key, struct err *err)

@@ -3,7 +3,7 @@
 #include "feeds/service_schedule.h"
 
 #include "feeds/bounds.h"
-#include "feeds/schedule.h"
+#include "feeds/schedule/schedule.h"
 #include "offers/service.h"
 
 /* A feed, not a task of it. */

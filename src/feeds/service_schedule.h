@@ -3,7 +3,7 @@
 #ifndef TORG_FEEDS_SERVICE_SCHEDULE_H
 #define TORG_FEEDS_SERVICE_SCHEDULE_H
 
-#include "feeds/task.h"
+#include "feeds/tasks/task.h"
 #include "net/rpc.h"
 
 /* Of service.c: whose feed a call means. acts: it changes what is the seller's. */

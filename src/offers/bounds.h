@@ -16,11 +16,14 @@ enum {
     OFFER_ADDRESS_LENGTH_MAX = 500,
     OFFER_NAME_LENGTH_MAX = 100, /* whom to ask for */
     OFFER_PHONE_COUNT_MAX = 5,
-    OFFER_EMAIL_SIZE_MAX = 254,       /* as mail servers have it */
-    OFFER_EXTERNAL_ID_SIZE_MAX = 128, /* a seller's article number; part of a key */
-    OFFER_LIFETIME_DAYS = 30,         /* where the catalogue says nothing */
-    ONCE_KEY_SIZE_MAX = 64,           /* a UUID has 36 */
-    ONCE_LIFETIME_S = 24 * 3600,      /* a client that repeats later than this is not retrying */
+    OFFER_EMAIL_SIZE_MAX = 254,    /* as mail servers have it */
+    OFFER_PROPERTY_COUNT_MAX = 50, /* what no attribute is for: a table one can read */
+    OFFER_PROPERTY_NAME_LENGTH_MAX = 64,
+    OFFER_PROPERTY_VALUE_LENGTH_MAX = 300, /* longer is a description */
+    OFFER_EXTERNAL_ID_SIZE_MAX = 128,      /* a seller's article number; part of a key */
+    OFFER_LIFETIME_DAYS = 30,              /* where the catalogue says nothing */
+    ONCE_KEY_SIZE_MAX = 64,                /* a UUID has 36 */
+    ONCE_LIFETIME_S = 24 * 3600, /* a client that repeats later than this is not retrying */
 
     /* ---- what others say of an offer: moderators, photos, stages ---- */
     OPINION_REASON_COUNT_MAX = 20, /* of a moderator; more is not read */

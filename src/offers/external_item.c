@@ -14,7 +14,7 @@ int external_item_find(struct store_tx *tx, const char *seller, const char *exte
 {
     struct store_rows rows =
         store_select(tx,
-                     "SELECT offer_id, feed_id, task_id, gone_us FROM feed "
+                     "SELECT offer_id, feed_id, task_id, gone_us, away FROM feed "
                      "WHERE seller_id = $1 AND external_id = $2",
                      STORE_WITH(STORE_V_STRING(seller), STORE_V_STRING(external_id)));
 
@@ -23,7 +23,8 @@ int external_item_find(struct store_tx *tx, const char *seller, const char *exte
         *item = (struct external_item){.offer_id = rows.columns[0].integer,
                                        .feed_id = arena_text(arena, rows.columns[1].bytes),
                                        .task_id = rows.columns[2].integer,
-                                       .gone_us = rows.columns[3].integer};
+                                       .gone_us = rows.columns[3].integer,
+                                       .away = rows.columns[4].integer};
     return store_rows_end(&rows, err);
 }
 
@@ -36,16 +37,18 @@ int external_item_put(struct store_tx *tx, const char *seller, const char *exter
         STORE_V_INT(after->offer_id),    STORE_V_STRING(after->feed_id),
         STORE_V_INT(after->task_id),     STORE_V_INT(after->gone_us),
         STORE_V_INT(before->offer_id),   STORE_V_INT(before->task_id),
-        STORE_V_STRING(before->feed_id), STORE_V_INT(before->gone_us)};
+        STORE_V_STRING(before->feed_id), STORE_V_INT(before->gone_us),
+        STORE_V_INT(after->away),        STORE_V_INT(before->away)};
     int64_t changed = 0;
     int rc;
 
     if (before->offer_id)
         rc = store_exec(tx,
-                        "UPDATE feed SET offer_id = $3, feed_id = $4, task_id = $5, gone_us = $6 "
-                        "WHERE seller_id = $1 AND external_id = $2 AND offer_id = $7 AND "
-                        "task_id = $8 AND feed_id = $9 AND gone_us = $10",
-                        params, 10, &changed, err);
+                        "UPDATE feed SET offer_id = $3, feed_id = $4, task_id = $5, gone_us = $6, "
+                        "away = $11 WHERE seller_id = $1 AND external_id = $2 AND "
+                        "offer_id = $7 AND task_id = $8 AND feed_id = $9 AND gone_us = $10 AND "
+                        "away = $12",
+                        params, 12, &changed, err);
     else
         rc = store_exec(tx,
                         "INSERT INTO feed (seller_id, external_id, offer_id, feed_id, task_id, "
@@ -113,8 +116,8 @@ static int take_name(struct store_tx *tx, offerid id, const Torg__V1__Offer *off
                           : refuse_taken(item.offer_id, name, err);
     if (!rc)
         rc = store_exec(tx,
-                        "UPDATE feed SET offer_id = $3, feed_id = '', task_id = 0, gone_us = 0 "
-                        "WHERE seller_id = $1 AND external_id = $2",
+                        "UPDATE feed SET offer_id = $3, feed_id = '', task_id = 0, gone_us = 0, "
+                        "away = 0 WHERE seller_id = $1 AND external_id = $2",
                         params, 3, NULL, err);
     return rc;
 }

@@ -18,13 +18,15 @@
 #include "torg/v1/offer.pb-c.h"
 
 /* gone_us of a deleted offer whose name is held: gone for longer than anything is remembered. */
-enum { EXTERNAL_ITEM_HELD_US = 1 };
+enum { EXTERNAL_ITEM_HELD_US = 1, EXTERNAL_ITEM_AWAY = -1 };
 
 struct external_item {
     offerid offer_id;    /* 0: there is no row */
     const char *feed_id; /* "" = of none */
     int64_t task_id;     /* of that feed; the last that touched it */
     int64_t gone_us;     /* 0: it is there */
+    int64_t away;        /* the task that calls it not available, and is to withdraw it at its end;
+                          * EXTERNAL_ITEM_AWAY: that is done; 0: the feed calls it available */
 };
 
 int external_item_find(struct store_tx *tx, const char *seller, const char *external_id,

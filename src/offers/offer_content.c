@@ -218,6 +218,26 @@ static void check_contacts(struct checking *checking)
                        "expected an address, as name@example.org");
 }
 
+static void check_properties(struct checking *checking)
+{
+    const Torg__V1__OfferContent *content = checking->content;
+    char field[FIELD_SIZE];
+
+    if (content->n_properties > OFFER_PROPERTY_COUNT_MAX)
+        violations_add(checking->violations, "content.properties", "%zu values; the limit is %d",
+                       content->n_properties, OFFER_PROPERTY_COUNT_MAX);
+    for (size_t i = 0; i < content->n_properties && i < OFFER_PROPERTY_COUNT_MAX; i++) {
+        const Torg__V1__OfferProperty *property = content->properties[i];
+
+        snprintf(field, sizeof(field), "content.properties[%zu].name", i);
+        check_length(checking, field, property->name, 1, OFFER_PROPERTY_NAME_LENGTH_MAX);
+        check_line(checking, field, property->name);
+        snprintf(field, sizeof(field), "content.properties[%zu].value", i);
+        check_length(checking, field, property->value, 1, OFFER_PROPERTY_VALUE_LENGTH_MAX);
+        check_line(checking, field, property->value);
+    }
+}
+
 /* What only a known category can tell. */
 static void check_by_category(struct checking *checking, enum language language)
 {
@@ -249,6 +269,7 @@ static void check_common(struct checking *checking)
         violations_add(checking->violations, "content.seller_kind", "expected PRIVATE or BUSINESS");
     check_address(checking);
     check_contacts(checking);
+    check_properties(checking);
     if (strlen(content->external_id) > OFFER_EXTERNAL_ID_SIZE_MAX)
         violations_add(checking->violations, "content.external_id",
                        "has %zu bytes; the limit is %d", strlen(content->external_id),

@@ -30,7 +30,7 @@
 #include "store/store.h"
 #include "torg/v1/offer.pb-c.h"
 
-struct feed_rules; /* feeds/rules.h */
+struct feed_rules; /* feeds/tasks/rules.h */
 
 /* What the stage stands on; filled by its role or test, shared by all threads. */
 struct offers {

@@ -285,6 +285,13 @@ static void put_facts(const struct page *page, const Torg__V1__OfferContent *con
             }
             buf_put_text(out, "</dd>\n");
         }
+        for (size_t i = 0; i < content->n_properties; i++) {
+            buf_put_text(out, "<dt>");
+            put_html(out, content->properties[i]->name);
+            buf_put_text(out, "</dt><dd>");
+            put_html(out, content->properties[i]->value);
+            buf_put_text(out, "</dd>\n");
+        }
         buf_put_text(out, "</dl>\n");
     }
     catalog_unref(catalog);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "codec/message.h"
-#include "feeds/apply.h"
-#include "feeds/undo.h"
+#include "feeds/apply/apply.h"
+#include "feeds/apply/undo.h"
 #include "offers/external_item.h"
 #include "offers/moderation.h"
 #include "offers/offer_record.h"
@@ -183,12 +183,12 @@ const char *told(struct feed_scene *scene, const Torg__V1__FeedTask *task)
     const struct {
         const char *name;
         int64_t count;
-    } all[] = {{"rows", counts->rows},          {"created", counts->created},
-               {"updated", counts->updated},    {"unchanged", counts->unchanged},
-               {"banned", counts->banned},      {"refused", counts->refused},
-               {"left", counts->left},          {"deleted", counts->deleted},
-               {"revived", counts->revived},    {"undone", counts->undone},
-               {"undo_left", counts->undo_left}};
+    } all[] = {{"rows", counts->rows},           {"created", counts->created},
+               {"updated", counts->updated},     {"unchanged", counts->unchanged},
+               {"banned", counts->banned},       {"refused", counts->refused},
+               {"left", counts->left},           {"deleted", counts->deleted},
+               {"revived", counts->revived},     {"undone", counts->undone},
+               {"undo_left", counts->undo_left}, {"withdrawn", counts->withdrawn}};
 
     buf_put_text(&text, feed_state_name((enum feed_state)task->state));
     if (task->hold)

@@ -10,10 +10,10 @@
 #define TORG_TESTS_CONTRACT_FEEDS_FIXTURE_H
 
 #include "contract/offers_fixture.h"
-#include "feeds/end.h"
-#include "feeds/rows.h"
-#include "feeds/rules.h"
-#include "feeds/task.h"
+#include "feeds/apply/end.h"
+#include "feeds/tasks/rows.h"
+#include "feeds/tasks/rules.h"
+#include "feeds/tasks/task.h"
 
 #define OK(call)                                                                                   \
     do {                                                                                           \

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "feeds/keep.h"
+#include "feeds/apply/keep.h"
 #include "offers/offer_record.h"
 
 static int set_up(void **state)

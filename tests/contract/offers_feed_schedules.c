@@ -9,10 +9,10 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "feeds/apply/file.h"
 #include "feeds/bounds.h"
-#include "feeds/file.h"
-#include "feeds/kept_map.h"
-#include "feeds/run.h"
+#include "feeds/schedule/run.h"
+#include "feeds/tasks/kept_map.h"
 
 #define ADDRESS "https://shop.example/goods.csv"
 #define HOUR_S 3600

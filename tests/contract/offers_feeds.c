@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "feeds/apply.h"
+#include "feeds/apply/apply.h"
+#include "feeds/apply/undo.h"
 #include "feeds/bounds.h"
-#include "feeds/undo.h"
 
 enum { HELD_COUNT = 11 }; /* one more than the guard's least */
 
@@ -177,7 +177,7 @@ static void what_is_not_available_is_withdrawn_and_comes_back(void **state)
     id = item_offer(scene, "a")->id;
     move_item(scene, "c", MOVE_EXPIRE);
     assert_string_equal(told(scene, run_task(scene, 2, "a=2! b=1! c=1!")),
-                        "DONE rows 3 updated 2 unchanged 1");
+                        "DONE rows 3 updated 2 unchanged 1 withdrawn 1");
     assert_string_equal(shown(scene), "a=2:WITHDRAWN b=1:WITHDRAWN c=1:WITHDRAWN");
     assert_string_equal(report(scene, 2), "1 a UPDATED (is not available: the offer is withdrawn); "
                                           "2 b UNCHANGED; "
@@ -474,6 +474,114 @@ static void rows_that_delete_are_guarded_too(void **state)
                  arena_printf(scene->arena, "%s %s", many(scene, 1, 27), deletions(scene, 28, 33)));
     assert_string_equal(told(scene, task.message), "HELD MASS_DELETION rows 33 unchanged 33");
     assert_int_equal(task.message->to_delete, 13);
+}
+
+/* Rows that call p<first> to p<last> not available. */
+static const char *many_away(struct feed_scene *scene, int first, int last)
+{
+    struct buf text = BUF_INIT(1 << 16);
+    const char *kept;
+
+    for (int i = first; i <= last; i++)
+        buf_printf(&text, "%sp%d=1!", i == first ? "" : " ", i);
+    kept = arena_strdup(scene->arena, buf_text(&text));
+    buf_release(&text);
+    return kept;
+}
+
+static int count_shown(struct feed_scene *scene, const char *status)
+{
+    const char *text = shown(scene);
+    int count = 0;
+
+    for (text = strstr(text, status); text; text = strstr(text + 1, status))
+        count++;
+    return count;
+}
+
+static void mass_withdrawal_is_held_until_confirmed(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct feed_key key = key_of(scene, 3);
+    struct feed_task task;
+    struct err err = {0};
+
+    run_task(scene, 1, many(scene, 1, 30));
+    key.task_id = 2;
+    OK(feed_task_open(&scene->place.offers, &key, FEED_DRY_RUN, scene->arena, &task, &err));
+    task.message = run_task(scene, 2, many_away(scene, 1, 30));
+    assert_string_equal(told(scene, task.message),
+                        "DONE MASS_WITHDRAWAL rows 30 updated 30 withdrawn 30");
+    assert_int_equal(task.message->to_withdraw, 30);
+    assert_int_equal(count_shown(scene, "WITHDRAWN"), 0);
+    task.message = run_task(scene, 3, many_away(scene, 1, 30));
+    assert_string_equal(told(scene, task.message), "HELD MASS_WITHDRAWAL rows 30 unchanged 30");
+    assert_int_equal(task.message->to_withdraw, 30);
+    assert_int_equal(task.message->to_delete, 0);
+    assert_int_equal(task.message->had, 30);
+    assert_int_equal(count_shown(scene, "WITHDRAWN"), 0);
+    key.task_id = 3;
+    OK(feed_end_tell_items(&scene->place.offers, &key, scene->arena, &task, &err));
+    assert_int_equal(task.message->n_first_to_withdraw, FEED_HELD_ITEM_COUNT);
+    assert_string_equal(task.message->first_to_withdraw[0]->external_id, "p1");
+    assert_string_equal(task.message->first_to_withdraw[0]->title, "thing 1");
+    assert_string_equal(told(scene, confirm(scene, 3)),
+                        "DONE MASS_WITHDRAWAL rows 30 updated 30 withdrawn 30");
+    assert_int_equal(count_shown(scene, "WITHDRAWN"), 30);
+    undo(scene, 3);
+    assert_int_equal(count_shown(scene, "WITHDRAWN"), 0);
+}
+
+static void what_was_away_before_is_no_loss(void **state)
+{
+    struct feed_scene *scene = start(state);
+
+    run_task(scene, 1, many(scene, 1, 40));
+    assert_string_equal(
+        told(scene, run_task(scene, 2,
+                             arena_printf(scene->arena, "%s %s", many_away(scene, 1, 10),
+                                          many(scene, 11, 40)))),
+        "DONE rows 40 updated 10 unchanged 30 withdrawn 10");
+    /* Eleven of the thirty that are offered: a quarter of the feed, and a third of what is seen. */
+    assert_string_equal(
+        told(scene, run_task(scene, 3,
+                             arena_printf(scene->arena, "%s %s", many_away(scene, 1, 21),
+                                          many(scene, 22, 40)))),
+        "HELD MASS_WITHDRAWAL rows 40 unchanged 40");
+    assert_int_equal(get_task(scene, 3)->to_withdraw, 11);
+    /* The next one decides anew. */
+    assert_string_equal(
+        told(scene, run_task(scene, 4,
+                             arena_printf(scene->arena, "%s %s", many_away(scene, 1, 12),
+                                          many(scene, 13, 40)))),
+        "DONE rows 40 updated 2 unchanged 38 withdrawn 2");
+    assert_int_equal(count_shown(scene, "WITHDRAWN"), 12);
+    assert_string_equal(told(scene, run_task(scene, 5, many(scene, 13, 40))),
+                        "DONE rows 28 unchanged 28 deleted 12");
+}
+
+static void a_row_says_that_it_is_available_after_all(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct err err = {0};
+    Torg__V1__FeedTask *task;
+
+    run_task(scene, 1, "a=1 b=1 c=1");
+    OK(try_rows(scene, 2, "a=1! b=2! c=1!", 0, &err));
+    assert_string_equal(shown(scene), "a=1 b=2 c=1");
+    assert_string_equal(report(scene, 2),
+                        "1 a UNCHANGED (is not available: the offer is withdrawn at the end of the "
+                        "task); 2 b UPDATED (is not available: the offer is withdrawn at the end "
+                        "of the task); 3 c UNCHANGED (is not available: the offer is withdrawn at "
+                        "the end of the task)");
+    OK(try_rows(scene, 2, "a=1 c=?", 3, &err)); /* what is refused changes nothing */
+    OK(try_end(scene, 2, 5, &task, &err));
+    assert_string_equal(told(scene, task),
+                        "DONE rows 5 updated 1 unchanged 3 refused 1 withdrawn 2");
+    assert_string_equal(shown(scene), "a=1 b=2:WITHDRAWN c=1:WITHDRAWN");
+    assert_string_equal(told(scene, undo(scene, 2)),
+                        "UNDONE rows 5 updated 1 unchanged 3 refused 1 undone 2 withdrawn 2");
+    assert_string_equal(shown(scene), "a=1 b=1 c=1");
 }
 
 static void a_row_takes_a_deletion_back(void **state)
@@ -922,6 +1030,9 @@ static const struct test_case cases[] = {
     CASE(so_many_doomed_offers_are_told),
     CASE(an_id_that_none_could_follow_is_refused),
     CASE(rows_that_delete_are_guarded_too),
+    CASE(mass_withdrawal_is_held_until_confirmed),
+    CASE(what_was_away_before_is_no_loss),
+    CASE(a_row_says_that_it_is_available_after_all),
     CASE(a_row_takes_a_deletion_back),
     CASE(empty_and_cut_short_feeds_are_held),
     CASE(a_held_task_can_be_dropped),

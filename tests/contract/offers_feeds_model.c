@@ -20,7 +20,7 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "feeds/undo.h"
+#include "feeds/apply/undo.h"
 #include "long.h"
 
 enum {

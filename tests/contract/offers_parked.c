@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "codec/message.h"
-#include "feeds/events.h"
+#include "feeds/apply/events.h"
 #include "model/topics.h"
 #include "offers/inbox.h"
 #include "offers/offer_record.h"

@@ -241,6 +241,51 @@ def a_seller_uploads_a_feed_and_reads_its_report():
 
 
 @tap.test
+def a_seller_says_once_what_his_categories_are():
+    def inputs(page):
+        return page.js("[...document.querySelectorAll('#feed-map input')]"
+                       ".map((each) => [each.dataset.from, each.value])")
+
+    def send(page, task, outcomes):
+        page.click("#feed-send")
+        page.wait(f"document.querySelector('.task[data-task=\"{task}\"]')", "its task")
+        page.wait("document.querySelector('#report tbody tr')"
+                  f" && {json.dumps(outcomes)} === [...document.querySelectorAll('#report tbody tr')]"
+                  ".map((row) => row.dataset.outcome).join(' ')", "its report")
+        page.wait("document.querySelector('#feed-map')", "its categories")
+
+    with Browser() as browser, Stall() as stall:
+        page = browser.page(f"{stall.url}/cabinet#key={stall.seller}", width=1280, height=1000,
+                            language="ru")
+        page.wait("document.querySelector('.empty')", "an empty list")
+        page.click("[data-part=feeds]")
+        page.wait("document.querySelector('#feed-file')", "the form of feeds")
+        stall.write("goods.csv", FEED)
+        choose_files(page, "#feed-file", stall.dir / "goods.csv")
+        page.wait("document.querySelector('#feed-file-name').innerText.includes('goods.csv')", "its name")
+        send(page, 1, "CREATED CREATED REFUSED")
+        told = dict(inputs(page))
+        tap.equal(sorted(told), ["*", "Люстры", "Посуда и кухня"], told)
+        tap.equal((told["Посуда и кухня"], told["Люстры"]), ("kitchenware", "lighting"))
+        tap.contains(page.text("#feed-map"), "предложение")
+        tap.equal(page.nameless(), [])
+        page.click("#feed-map-save")
+        page.wait("document.querySelector('#feed-map-status').innerText.includes('Запомнено')", "remembered")
+        page.js("document.querySelector('#feed-map').remove()")
+        send(page, 2, "UNCHANGED UNCHANGED CREATED")
+        tap.equal(dict(inputs(page))["Люстры"], "lighting")
+        page.click("#feed-map summary")     # closed: there is nothing to be said any more
+        page.wait("document.querySelector('#feed-map').open", "the table")
+        tap.equal("предложение" in page.text("#feed-map"), False, "nothing is proposed any more")
+        page.js("document.querySelector('#feed-map input[data-from=Люстры]').value = 'no-such'")
+        page.click("#feed-map-save")
+        page.wait("document.querySelector('#feed-map-status').classList.contains('error')", "what is wrong")
+        page.click("#feed-map-forget")
+        page.wait("document.querySelector('#feed-map-status').innerText.includes('Забыто')", "forgotten")
+        healthy(page, stall, expected=("400",))
+
+
+@tap.test
 def a_seller_has_a_feed_fetched():
     def state():
         return "document.querySelector('.task[data-schedule=main]')?.dataset.state"
@@ -306,7 +351,7 @@ def reasons_of(path):
 
 
 CHECKS = {"src/offers/offer_content.c": 15, "src/catalog/validate.c": 20,
-          "src/feeds/builder.c": 15, "src/feeds/csv.c": 3, "src/feeds/decide.c": 4}
+          "src/feeds/formats/builder.c": 15, "src/feeds/formats/csv.c": 3, "src/feeds/apply/decide.c": 4}
 
 
 @tap.test
@@ -322,7 +367,7 @@ def every_reason_is_told_in_russian():
                        if not re.search("[А-Яа-я]", text) or "{" in text]
             tap.equal(unknown, [], path)
         prices = re.findall(r'(?:return|reason =) "((?:has|is|could) [^"]*)";', "".join(
-            (TOP / "src/feeds" / name).read_text() for name in ("value.c", "builder.c")))
+            (TOP / "src/feeds/formats" / name).read_text() for name in ("value.c", "builder.c")))
         tap.equal(len(prices) >= 8, True, prices)
         told = page.js("import('/cabinet/reasons.js').then(({reasonText}) => "
                        f"{json.dumps(prices)}.map((each) => reasonText(`\"19\" ${{each}}`)))")

@@ -12,6 +12,8 @@ import select
 import subprocess
 import threading
 import time
+import urllib.request
+import xml.etree.ElementTree
 
 from kit import feed_generate
 from kit import pricelist
@@ -156,7 +158,7 @@ def each_format_becomes_the_same_offers():
             summary = json.loads(done.stdout)
             tap.equal((summary["format"], summary["complete"]), (format_name, True))
             tap.equal(counts_of(summary["task"]), {"created": 1, "refused": 2}, format_name)
-            tap.equal(summary["leftOut"], [{"name": "Узор", "rows": 1}])
+            tap.equal((summary["extra"], summary["leftOut"]), ([{"name": "Узор", "rows": 1}], []))
             report = json.loads((market.dir / "rows.json").read_text())
             tap.equal([(row["row"], row["externalId"], row["outcome"]) for row in report["rows"]],
                       [(1, "k1", "created"), (2, "k2", "refused"), (3, "k3", "refused")])
@@ -168,6 +170,12 @@ def each_format_becomes_the_same_offers():
                 table = list(csv.DictReader(file))
             tap.equal([row["outcome"] for row in table[:3]], ["created", "refused", "refused"])
             tap.equal(table[0]["offer_id"], report["rows"][0]["offerId"])
+            market.feed("report", "--report", "rows.xml", seller=seller)
+            tree = xml.etree.ElementTree.parse(market.dir / "rows.xml").getroot()
+            tap.equal([(row.get("number"), row.get("externalId"), row.get("outcome"),
+                        [one.get("field") for one in row.findall("reason")]) for row in tree.findall("row")],
+                      [("1", "k1", "created", []), ("2", "k2", "refused", ["price"]),
+                       ("3", "k3", "refused", ["category"])])
             status, offer = market.call("OfferService/GetOffer", {"id": table[0]["offer_id"]},
                                         market.key(seller))
             tap.equal((status, offer["status"]), (200, "ACTIVE"))
@@ -179,8 +187,33 @@ def each_format_becomes_the_same_offers():
         tap.equal(contents[0]["attributes"], [{"attributeId": "material",
                                                "options": ["metal", "glass"]},
                                               {"attributeId": "color", "options": ["white"]}])
+        tap.equal(contents[0]["properties"], [{"name": "Узор", "value": "нет"}])
         for other in contents[1:]:
             tap.equal(other, contents[0])
+        tap.equal(market.stop(), 0)
+
+
+@tap.test
+def properties_are_shown_found_and_bounded():
+    with Running() as market:
+        key = market.key("s-1")
+        content = {"category": "kitchenware", "title": "Ваза", "price": {"amount": "100", "currency": "RUB"},
+                   "properties": [{"name": "Узор <i>", "value": "<script>огурцы"}]}
+        status, made = market.call("OfferService/CreateOffer", {"content": content}, key)
+        tap.equal(status, 200, made)
+        _, offer = market.call("OfferService/GetOffer", {"id": made["id"]}, key)
+        tap.equal(offer["content"]["properties"], content["properties"])
+        with urllib.request.urlopen(f"{market.url}/offers/{made['id']}") as answer:
+            tap.contains(answer.read().decode(), "<dt>Узор &lt;i&gt;</dt><dd>&lt;script&gt;огурцы</dd>")
+        tap.wait_until(lambda: market.call("SearchService/SearchOffers", {"text": "огурцы"})[1].get("offers"))
+        for wrong, field in (([{"name": "", "value": "1"}], "content.properties[0].name"),
+                             ([{"name": "x", "value": "я" * 301}], "content.properties[0].value"),
+                             ([{"name": "x", "value": "a\nb"}], "content.properties[0].value"),
+                             ([{"name": f"x{i}", "value": "1"} for i in range(51)], "content.properties")):
+            status, answer = market.call("OfferService/CreateOffer",
+                                         {"content": {**content, "properties": wrong}}, key)
+            tap.equal(status, 400, answer)
+            tap.contains(json.dumps(answer), field)
         tap.equal(market.stop(), 0)
 
 
@@ -327,7 +360,7 @@ def a_wrong_command_line_is_told():
         for words, part in ((("import", "a.yml"), "needs --seller"),
                             (("import", "--seller", "s", "--task", "0", "a.yml"), "--task 0"),
                             (("import", "--seller", "s", "--report", "rows.txt", "a.yml"),
-                             "end the name in .json or .csv"),
+                             "end the name in .json, .csv or .xml"),
                             (("import", "--seller", "s", "--format", "xls", "a.yml"),
                              "expected one of yml"),
                             (("import", "--seller", "s", "--delimiter", "::", "a.csv"), "tab"),

@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "feeds/bounds.h"
-#include "feeds/reader.h"
+#include "feeds/formats/reader.h"
 
 static inline void require(int truth)
 {

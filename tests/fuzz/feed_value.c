@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "feeds/field.h"
-#include "feeds/html.h"
-#include "feeds/value.h"
+#include "feeds/formats/field.h"
+#include "feeds/formats/html.h"
+#include "feeds/formats/value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -24,6 +24,13 @@ CASES = {
         ({"src/offers/x.c": '#include "demo/a.h"\n'}, {"src/roles/x.c": '#include "demo/a.h"\n'}),
         ({"src/unheard/x.c": ""}, {"tests/unit/base/x.c": '#include "net/rpc.h"\n'}),
     ],
+    "rooms": [
+        ({"src/feeds/formats/x.c": '#include "feeds/mapping/a.h"\n'},
+         {"src/feeds/mapping/x.c": '#include "feeds/formats/a.h"\n#include "feeds/bounds.h"\n'}),
+        ({"src/feeds/apply/x.c": '#include "feeds/service.h"\n'},
+         {"src/feeds/service.c": '#include "feeds/apply/a.h"\n'}),
+        ({"src/feeds/unheard/x.c": ""}, {"src/offers/x.c": '#include "feeds/mapping/a.h"\n'}),
+    ],
     "own_includes": [
         ({"src/base/x.c": '#include "base/none.h"\n'},
          {"src/base/x.c": '#include "base/a.h"\n', "src/base/a.h": ""}),

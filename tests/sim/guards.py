@@ -109,7 +109,7 @@ GUARDS = {
     "ban-holds-name": (
         WORLD, "src/offers/external_item.c", "    if (opinion.bans)\n", "    if (opinion.bans && !tx)\n"),
     "undo-touched": (
-        WORLD, "src/feeds/undo.c",
+        WORLD, "src/feeds/apply/undo.c",
         "    if (feed_state_hash(row->offer, page->arena) != row->record.after_hash)\n",
         "    if (!row->record.after_hash)\n"),
     "photo-attempt": (

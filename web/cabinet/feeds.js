@@ -2,6 +2,7 @@
 // feeds.js - a feed file is chosen or dropped, packed, sent whole and followed; then its report.
 import { ago, bytes, call, failure, h, number, t, toastFailure } from "../common.js";
 import { ask } from "../common/ask.js";
+import { showCategories } from "./feed-categories.js";
 import { countBadges } from "./outcomes.js";
 import { showReport } from "./report.js";
 import { drawSchedules, loadSchedules } from "./schedules.js";
@@ -80,6 +81,7 @@ async function send(dryRun) {
     Boolean(result.broken));
   await load();
   await showReport(part("#feed-report"), result.task, result);
+  await showCategories(part("#feed-categories"), feed, result);
 }
 
 async function submit(event) {
@@ -108,12 +110,28 @@ function take(chosen) {
 
 /* --- tasks --- */
 
-// The first of what a held task would delete, by their titles.
+const itemNames = (items = []) =>
+  items.slice(0, DOOMED_MAX).map((item) => item.title || item.externalId).join(", ");
+
+// The first of what a held task would delete and withdraw, by their titles.
 async function doomed(task) {
-  const items = (await call("FeedService", "GetTask", { feed: task.feed, taskId: task.taskId }))
-    .firstToDelete || [];
-  const names = items.slice(0, DOOMED_MAX).map((item) => item.title || item.externalId).join(", ");
-  return names && t("feedDoomed", { names });
+  const told = await call("FeedService", "GetTask", { feed: task.feed, taskId: task.taskId });
+  const names = itemNames(told.firstToDelete);
+  const away = itemNames(told.firstToWithdraw);
+  return [names && t("feedDoomed", { names }), away && t("feedAwayNames", { names: away })]
+    .filter(Boolean).join(" ");
+}
+
+// What is asked before a held task may go on.
+function confirmQuestion(task) {
+  const count = number(task.toDelete || 0);
+  const away = number(task.toWithdraw || 0);
+  const deletes = Number(task.toDelete || 0) > 0;
+  const withdraws = Number(task.toWithdraw || 0) > 0;
+  const asked = deletes && withdraws ? t("feedBothAsk", { count, away })
+    : withdraws ? t("feedAwayAsk", { count: away }) : t("feedConfirmAsk", { count });
+  return { title: asked, text: withdraws && !deletes ? t("feedAwayText") : t("feedConfirmText"),
+    yes: t("feedConfirm"), danger: true };
 }
 
 async function decide(button, method, task, question) {
@@ -142,12 +160,10 @@ function canUndo(task) {
 
 function taskDeeds(task) {
   const isHeld = task.state === "HELD";
-  const count = number(task.toDelete || 0);
   return [
     h("button", { class: "button small", type: "button",
       onclick: () => showReport(part("#feed-report"), task) }, t("feedReport")),
-    isHeld ? deed("feedConfirm", "ConfirmTask", task, { title: t("feedConfirmAsk", { count }),
-      text: t("feedConfirmText"), yes: t("feedConfirm"), danger: true }) : null,
+    isHeld ? deed("feedConfirm", "ConfirmTask", task, confirmQuestion(task)) : null,
     isHeld ? deed("feedCancel", "CancelTask", task) : null,
     canUndo(task) ? deed("feedUndo", "UndoTask", task, { danger: true, yes: t("feedUndo"),
       title: t("feedUndoAsk", { task: task.taskId }), text: t("feedUndoText") }) : null,
@@ -156,8 +172,10 @@ function taskDeeds(task) {
 
 function holdText(task) {
   if (task.state !== "HELD" || !task.hold) return null;
-  return h("p", { class: "warn" }, t(`h${task.hold}`,
-    { count: number(task.toDelete || 0), had: number(task.had || 0) }));
+  const had = number(task.had || 0);
+  return [h("p", { class: "warn" }, t(`h${task.hold}`, { count: number(task.toDelete || 0), had })),
+    Number(task.toWithdraw || 0) ? h("p", { class: "warn", dataset: { away: task.toWithdraw } },
+      t("feedAway", { count: number(task.toWithdraw), had })) : null];
 }
 
 function taskLine(task) {
@@ -227,6 +245,7 @@ function form() {
 
 function draw() {
   place.replaceChildren(form(), h("section", { id: "feed-report" }),
+    h("section", { id: "feed-categories" }),
     h("section", { class: "card" }, h("h2", {}, t("feedTasks")), h("div", { id: "feed-tasks" })),
     h("section", { class: "card stack", id: "feed-schedules" }));
   drawSchedules(part("#feed-schedules"));

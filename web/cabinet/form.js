@@ -207,6 +207,24 @@ function contactsPart(content) {
   };
 }
 
+/* --- what no attribute is for --- */
+
+// Mostly from a price list; each can be taken away.
+function propertiesPart(content, changed) {
+  const kept = [...(content.properties || [])];
+  const list = h("dl", { class: "facts", id: "offer-properties" });
+  const draw = () => list.replaceChildren(...kept.flatMap((each) => [h("dt", {}, each.name),
+    h("dd", {}, each.value, " ", h("button", { class: "button small", type: "button",
+      "aria-label": `${t("fPropertyRemove")}: ${each.name}`, onclick: () => {
+        kept.splice(kept.indexOf(each), 1);
+        draw();
+        changed();
+      } }, t("fPropertyRemove")))]));
+  draw();
+  return { nodes: kept.length ? [problemLine("properties"), list] : [],
+    read: () => filled({ properties: kept.map(({ name, value }) => ({ name, value })) }) };
+}
+
 /* --- the whole --- */
 
 function card(title, ...inside) {
@@ -227,18 +245,20 @@ export function offerFields(category, content, changed) {
   const photos = photoFields(content.photos, policy.photosMax || 20, changed);
   const place = placePart(content, changed);
   const contacts = contactsPart(content);
+  const properties = propertiesPart(content, changed);
   const main = h("div", { class: "fields" }, texts.nodes, price.nodes, condition.nodes,
     special.map((each) => each.nodes));
   const node = h("div", { class: "stack" },
     h("section", { class: "card" }, main),
     category.attributes?.length
       ? card("fAttributes", problemLine("attributes"), attributes.node) : null,
+    properties.nodes.length ? card("fProperties", properties.nodes) : null,
     card("fPhotos", photos.node),
     card("fPlace", place.nodes),
     card("fContacts", contacts.nodes));
   const read = () => ({ category: category.id, ...texts.read(), ...price.read(),
     ...condition.read(), ...Object.assign({}, ...special.map((each) => each.read())),
     attributes: attributes.read(), photos: photos.read(), ...place.read(),
-    ...contacts.read() });
+    ...contacts.read(), ...properties.read() });
   return { node, read };
 }

@@ -55,10 +55,14 @@ function table(rows) {
 // What ImportFile told beside the task.
 function leftOut(result) {
   if (!result) return [];
-  const names = (result.unknown || []).slice(0, NAMES_SHOWN)
+  const namesOf = (leftOut) => (result.unknown || [])
+    .filter((each) => Boolean(each.leftOut) === leftOut).slice(0, NAMES_SHOWN)
     .map((each) => `${each.name} (${number(each.rowCount)})`).join(", ");
+  const names = namesOf(false);
+  const own = namesOf(true);
   const noted = Number(result.notedCount || 0);
   return [names ? h("p", { class: "small warn" }, t("feedUnknown", { names })) : null,
+    own ? h("p", { class: "small warn" }, t("feedPrivate", { names: own })) : null,
     noted ? h("p", { class: "small warn" }, t("feedNoted", { count: noted })) : null];
 }
 

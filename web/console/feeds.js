@@ -22,7 +22,7 @@ async function decide(button, task, method) {
 
 async function confirm(event, task) {
   if (await ask({ title: t("feedConfirmAsk", { count: number(task.toDelete || 0),
-    seller: task.seller }),
+    away: number(task.toWithdraw || 0), seller: task.seller }),
     text: t("feedConfirmText"), yes: t("feedConfirm"), danger: true }))
     await decide(event.target, task, "ConfirmTask");
 }
@@ -33,7 +33,8 @@ function line(task) {
     h("td", {}, task.seller), h("td", {}, `${task.feed} · ${task.taskId}`),
     h("td", {}, h("span", { class: `badge ${held ? "warn" : ""}` }, t(`fs${task.state}`)),
       held && task.hold ? h("p", { class: "small" }, t(`fh${task.hold}`,
-        { count: number(task.toDelete || 0), had: number(task.had || 0) })) : null,
+        { count: number(task.toDelete || 0), away: number(task.toWithdraw || 0),
+          had: number(task.had || 0) })) : null,
       h("p", { class: "dim small" }, ago(task.updateTime))),
     h("td", { class: "number" }, number(task.counts?.rows || 0)),
     h("td", {}, held ? h("div", { class: "row" },

@@ -12,6 +12,7 @@ import { askSnippets, snippetRow } from "./snippets.js";
 
 const SIMILAR_COUNT = 8;
 const EARTH_M = 6371009;
+const FEED_NAMES = ["vendor", "vendorCode", "model", "barcode"]; // as price lists have tags for them
 let shown = null;               // {id, language} of what the dialog has
 let first = "";                 // the offer it was opened with: the focus goes back there
 let asked = null;
@@ -44,6 +45,8 @@ function attributeRows(content, category) {
     const attribute = known.get(value.attributeId);
     rows.push([attribute?.name || value.attributeId, valueText(value, attribute)]);
   }
+  for (const { name, value } of content.properties || [])
+    rows.push([FEED_NAMES.includes(name) ? t(`feed_${name}`) : name, value]);
   return rows.filter(([, text]) => text);
 }
 

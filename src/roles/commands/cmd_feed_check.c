@@ -11,13 +11,14 @@
 #include "base/object.h"
 #include "base/text.h"
 #include "catalog/bounds.h"
+#include "feeds/apply/faults.h"
 #include "feeds/bounds.h"
-#include "feeds/category_tally.h"
-#include "feeds/faults.h"
-#include "feeds/reasons.h"
+#include "feeds/mapping/category_tally.h"
+#include "feeds/report/reasons.h"
 #include "roles/commands/feed_desk.h"
 #include "roles/commands/feed_file_options.h"
 #include "roles/commands/feed_input.h"
+#include "roles/commands/feed_print.h"
 #include "roles/commands/progress.h"
 
 enum { SHOWN_COUNT_MAX = 8, TEXT_SIZE_MAX = 64 << 20 };
@@ -101,7 +102,8 @@ static void check_row(struct check *check, const struct feed_row *row)
     Torg__V1__FeedEvent event = TORG__V1__FEED_EVENT__INIT;
     struct violations problems;
     struct feed_reason_example example = {.row = row->number, .line = row->line};
-    const char *reason;
+    const struct feed_placement *placement;
+    const char *reason = NULL;
 
     arena_reset(check->arena);
     problems = violations_in(check->arena);
@@ -112,7 +114,8 @@ static void check_row(struct check *check, const struct feed_row *row)
         check->delete_count++;
         return;
     }
-    feed_tally_add(check->tally, row, feed_mapping_place(check->mapping, row, &reason));
+    placement = feed_mapping_place(check->mapping, row, &reason);
+    feed_tally_add(check->tally, row, placement, reason);
     example.external_id = event.upsert->external_id;
     for (size_t i = 0; i < event.upsert->n_problems; i++)
         violations_add(&problems, event.upsert->problems[i]->field, "%s",
@@ -209,22 +212,6 @@ static void print_reasons(const char *title, struct feed_reasons *reasons)
     buf_release(&out);
 }
 
-static void print_unknown(struct check *check)
-{
-    size_t count;
-    const struct feed_unknown *unknown = feed_mapping_unknown(check->mapping, &count);
-
-    if (!count)
-        return;
-    fputs("left out, since their categories have no such attribute:", stdout);
-    for (size_t i = 0; i < count && i < SHOWN_COUNT_MAX; i++)
-        printf("%s %s (%" PRIu64 " %s)", i ? "," : "", unknown[i].name, unknown[i].count,
-               unknown[i].count == 1 ? "row" : "rows");
-    if (count > SHOWN_COUNT_MAX)
-        printf(" and %zu more", count - SHOWN_COUNT_MAX);
-    putchar('\n');
-}
-
 static void print_text(struct check *check)
 {
     uint64_t refused = check->row_count - check->good_count;
@@ -244,7 +231,7 @@ static void print_text(struct check *check)
         printf("  %-14s %8" PRIu64 "\n", "refused", refused);
     print_reasons("refused, by reason:", check->refusals);
     print_reasons("taken, with something left out or changed:", check->notes);
-    print_unknown(check);
+    feed_print_unknown(check->mapping);
     print_categories(check);
 }
 
@@ -271,8 +258,6 @@ static void put_categories(struct check *check, struct buf *out)
 static void print_json_text(struct check *check)
 {
     struct buf out = BUF_INIT(TEXT_SIZE_MAX);
-    size_t count;
-    const struct feed_unknown *unknown = feed_mapping_unknown(check->mapping, &count);
 
     buf_printf(&out,
                "{\"format\":\"%s\",\"complete\":%s,\"rows\":%" PRIu64 ",\"good\":%" PRIu64
@@ -288,13 +273,8 @@ static void print_json_text(struct check *check)
     feed_reasons_json(check->refusals, &out);
     buf_put_text(&out, ",\"notes\":");
     feed_reasons_json(check->notes, &out);
-    buf_put_text(&out, ",\"leftOut\":[");
-    for (size_t i = 0; i < count; i++) {
-        buf_put_text(&out, i ? ",{\"name\":" : "{\"name\":");
-        text_put_json(&out, bytes_of(unknown[i].name));
-        buf_printf(&out, ",\"rows\":%" PRIu64 "}", unknown[i].count);
-    }
-    buf_put_text(&out, "],\"categories\":[");
+    feed_put_unknown(check->mapping, &out);
+    buf_put_text(&out, ",\"categories\":[");
     put_categories(check, &out);
     buf_put_text(&out, "]}");
     puts(buf_text(&out));

@@ -21,7 +21,7 @@
 #include "roles/commands/print.h"
 #include "roles/commands/progress.h"
 
-enum { UNKNOWN_SHOWN_MAX = 8, SUMMARY_SIZE_MAX = 1 << 20 };
+enum { SUMMARY_SIZE_MAX = 1 << 20 };
 
 struct import {
     const struct invocation *invocation;
@@ -253,29 +253,16 @@ static const char *rows_word(uint64_t count)
 /* What the seller may want to mend. */
 static void print_left_out(struct import *import)
 {
-    size_t count;
-    const struct feed_unknown *unknown = feed_mapping_unknown(import->mapping, &count);
-
     if (import->noted_count)
         printf("values left out of %" PRIu64 " %s, such as %s\n", import->noted_count,
                rows_word(import->noted_count), import->first_note);
-    if (!count)
-        return;
-    fputs("left out, since their categories have no such attribute:", stdout);
-    for (size_t i = 0; i < count && i < UNKNOWN_SHOWN_MAX; i++)
-        printf("%s %s (%" PRIu64 " %s)", i ? "," : "", unknown[i].name, unknown[i].count,
-               rows_word(unknown[i].count));
-    if (count > UNKNOWN_SHOWN_MAX)
-        printf(" and %zu more", count - UNKNOWN_SHOWN_MAX);
-    putchar('\n');
+    feed_print_unknown(import->mapping);
 }
 
 static void print_json_summary(struct import *import)
 {
     struct feed_progress progress = feed_reader_progress(import->reader);
     struct buf out = BUF_INIT(SUMMARY_SIZE_MAX);
-    size_t count;
-    const struct feed_unknown *unknown = feed_mapping_unknown(import->mapping, &count);
 
     buf_put_text(&out, "{\"task\":");
     json_encode(&import->task->base, &out);
@@ -293,13 +280,9 @@ static void print_json_summary(struct import *import)
     if (import->kept)
         buf_printf(&out, ",\"categoriesTime\":\"%s\"",
                    time_text(import->kept->update_time, import->invocation->arena));
-    buf_printf(&out, ",\"notedRows\":%" PRIu64 ",\"leftOut\":[", import->noted_count);
-    for (size_t i = 0; i < count; i++) {
-        buf_put_text(&out, i ? ",{\"name\":" : "{\"name\":");
-        text_put_json(&out, bytes_of(unknown[i].name));
-        buf_printf(&out, ",\"rows\":%" PRIu64 "}", unknown[i].count);
-    }
-    buf_put_text(&out, "]}");
+    buf_printf(&out, ",\"notedRows\":%" PRIu64, import->noted_count);
+    feed_put_unknown(import->mapping, &out);
+    buf_put_text(&out, "}");
     puts(buf_text(&out));
     buf_release(&out);
 }

@@ -45,7 +45,7 @@ static const struct command_option feed_import_options[] = {
     {"task", "NUMBER", "The task's number (default: one more than the newest has)."},
     {"dry-run", NULL, "Change nothing; report what would be created, updated and deleted."},
     {"report", "FILE",
-     "Write what happened to each row to FILE.json or FILE.csv; may be given twice."},
+     "Write what happened to each row to FILE.json, FILE.csv or FILE.xml; may be given twice."},
     FEED_FILE_OPTIONS,
     {"quiet", NULL, "Show no progress, and no reasons of refused rows."},
     {NULL, NULL, NULL}};
@@ -59,7 +59,8 @@ static const struct command_option feed_report_options[] = {
     FEED_OPTIONS,
     {"outcome", "OUTCOME",
      "Only rows that were created, updated, unchanged, banned, refused, left, deleted or revived."},
-    {"report", "FILE", "Write FILE.json or FILE.csv (default: JSON lines on standard output)."},
+    {"report", "FILE",
+     "Write FILE.json, FILE.csv or FILE.xml (default: JSON lines on standard output)."},
     {NULL, NULL, NULL}};
 
 static const struct command_option feed_schedule_options[] = {

@@ -4,8 +4,8 @@
 #ifndef TORG_ROLES_COMMANDS_FEED_FILE_OPTIONS_H
 #define TORG_ROLES_COMMANDS_FEED_FILE_OPTIONS_H
 
-#include "feeds/mapping.h"
-#include "feeds/reader.h"
+#include "feeds/formats/reader.h"
+#include "feeds/mapping/mapping.h"
 #include "roles/commands/command.h"
 
 /* --format, --encoding, --delimiter, --currency, --decimal. */

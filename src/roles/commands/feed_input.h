@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "feeds/source.h"
+#include "feeds/formats/source.h"
 
 struct feed_input;
 

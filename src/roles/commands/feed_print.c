@@ -9,14 +9,18 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "base/text.h"
-#include "feeds/reasons.h"
-#include "feeds/report.h"
+#include "feeds/mapping/mapping.h"
+#include "feeds/report/reasons.h"
+#include "feeds/report/report.h"
 #include "roles/commands/print.h"
 
 #define STATE(name) TORG__V1__FEED_TASK__STATE__##name
 #define HOLD(name) TORG__V1__FEED_TASK__HOLD__##name
 
-enum { REASONS_SIZE_MAX = 4 << 20 }; /* of 200 groups: they are some hundred bytes each */
+enum {
+    REASONS_SIZE_MAX = 4 << 20, /* of 200 groups: they are some hundred bytes each */
+    UNKNOWN_SHOWN_MAX = 8,
+};
 
 const char *feed_task_state_text(const Torg__V1__FeedTask *task)
 {
@@ -49,6 +53,7 @@ void feed_print_counts(const Torg__V1__FeedTask *task)
         {"left", counts->left, ": a later task has touched them"},
         {"refused", counts->refused, ""},
         {"deleted", counts->deleted, ""},
+        {"withdrawn", counts->withdrawn, " of these: the feed calls them not available"},
         {"given back", counts->undone, ""},
         {"not given back", counts->undo_left, ": touched since"},
     };
@@ -68,6 +73,11 @@ static const char *hold_text(const Torg__V1__FeedTask *task, struct arena *arena
         return arena_printf(
             arena, "it would delete %" PRId64 " of the %" PRId64 " offers that the feed had",
             task->to_delete, task->had);
+    case HOLD(MASS_WITHDRAWAL):
+        return arena_printf(arena,
+                            "it calls so much not available that it would withdraw %" PRId64
+                            " of the %" PRId64 " offers that the feed had",
+                            task->to_withdraw, task->had);
     case HOLD(EMPTY):
         return arena_printf(arena, "it has no rows, and would delete all %" PRId64 " offers",
                             task->to_delete);
@@ -93,18 +103,44 @@ static const char *flags_of(const Torg__V1__FeedTask *task, struct arena *arena)
     return arena_printf(arena, "--seller %s --feed %s", task->seller, task->feed);
 }
 
-/* Which a held task would delete. */
-static void print_items(const Torg__V1__FeedTask *task)
+/* Which a held task would delete, or withdraw. */
+static void print_items(const char *what, Torg__V1__FeedItem *const *items, size_t count,
+                        int64_t all)
 {
-    if (task->n_first_to_delete)
-        puts("It would delete");
-    for (size_t i = 0; i < task->n_first_to_delete; i++) {
-        const Torg__V1__FeedItem *item = task->first_to_delete[i];
+    if (count)
+        printf("It would %s\n", what);
+    for (size_t i = 0; i < count; i++)
+        printf("  %-20s %s\n", items[i]->external_id, items[i]->title);
+    if (count && (int64_t)count < all)
+        printf("  and %" PRId64 " more\n", all - (int64_t)count);
+}
 
-        printf("  %-20s %s\n", item->external_id, item->title);
-    }
-    if (task->n_first_to_delete && (int64_t)task->n_first_to_delete < task->to_delete)
-        printf("  and %" PRId64 " more\n", task->to_delete - (int64_t)task->n_first_to_delete);
+static void print_held(const Torg__V1__FeedTask *task, const char *flags, const char *name,
+                       struct arena *arena)
+{
+    bool has_rows = task->counts && task->counts->rows;
+    const char *yes = "end it as it is";
+    const char *no = "drop it; what its rows did stays";
+
+    if (task->to_delete && task->to_withdraw)
+        yes = "delete and withdraw them";
+    else if (task->to_delete)
+        yes = "delete them";
+    else if (task->to_withdraw)
+        yes = "withdraw them";
+    if (task->to_delete || task->to_withdraw)
+        no = "keep them";
+    printf("task %" PRId64 " of feed %s is held: %s.\n", task->task_id, name,
+           hold_text(task, arena));
+    print_items("delete", task->first_to_delete, task->n_first_to_delete, task->to_delete);
+    print_items("withdraw, since the feed calls them not available", task->first_to_withdraw,
+                task->n_first_to_withdraw, task->to_withdraw);
+    printf("%s. Now do one of\n"
+           "  torg feed confirm %s %" PRId64 "   %s\n"
+           "  torg feed cancel %s %" PRId64 "    %s\n",
+           has_rows ? "Its rows are applied; nothing was deleted or withdrawn"
+                    : "Nothing was deleted or withdrawn",
+           flags, task->task_id, yes, flags, task->task_id, no);
 }
 
 void feed_print_state(const Torg__V1__FeedTask *task, struct arena *arena)
@@ -113,17 +149,7 @@ void feed_print_state(const Torg__V1__FeedTask *task, struct arena *arena)
     const char *name = *task->feed ? task->feed : "main";
 
     if (task->state == STATE(HELD)) {
-        bool has_rows = task->counts && task->counts->rows;
-
-        printf("task %" PRId64 " of feed %s is held: %s.\n", task->task_id, name,
-               hold_text(task, arena));
-        print_items(task);
-        printf("%s. Now do one of\n"
-               "  torg feed confirm %s %" PRId64 "   %s\n"
-               "  torg feed cancel %s %" PRId64 "    %s\n",
-               has_rows ? "Its rows are applied; nothing was deleted" : "Nothing was deleted",
-               flags, task->task_id, task->to_delete ? "delete them" : "end it as it is", flags,
-               task->task_id, task->to_delete ? "keep them" : "drop it; what its rows did stays");
+        print_held(task, flags, name, arena);
         return;
     }
     printf("task %" PRId64 " of feed %s is %s%s\n", task->task_id, name, feed_task_state_text(task),
@@ -169,7 +195,7 @@ int feed_print_refused(struct feed_desk *desk, const Torg__V1__FeedTask *task, s
     return rc;
 }
 
-/* The names of feeds/report.h for what the service says. */
+/* The names of feeds/report/report.h for what the service says. */
 static bool outcome_of(Torg__V1__FeedReportRow__Outcome outcome, enum feed_outcome *found)
 {
     static const enum feed_outcome outcomes[] = {
@@ -244,16 +270,16 @@ static bool ends_with(const char *text, const char *end)
 
 int feed_check_report_path(const char *path, struct err *err)
 {
-    if (ends_with(path, ".json") || ends_with(path, ".csv"))
+    if (ends_with(path, ".json") || ends_with(path, ".csv") || ends_with(path, ".xml"))
         return 0;
-    return err_set(err, ERR_INVALID, "--report=%.200s: end the name in .json or .csv", path);
+    return err_set(err, ERR_INVALID, "--report=%.200s: end the name in .json, .csv or .xml", path);
 }
 
 int feed_write_report(struct feed_desk *desk, const Torg__V1__FeedTask *task,
                       Torg__V1__FeedReportRow__Outcome outcome, const char *path, struct err *err)
 {
     Torg__V1__GetFeedReportRequest request = TORG__V1__GET_FEED_REPORT_REQUEST__INIT;
-    bool json = ends_with(path, ".json");
+    struct feed_report_paths paths = {0};
     struct writing writing = {0};
     int rc;
 
@@ -263,7 +289,13 @@ int feed_write_report(struct feed_desk *desk, const Torg__V1__FeedTask *task,
     request.outcome = outcome;
     if (strcmp(path, "-") == 0)
         return feed_desk_report(desk, &request, print_row, NULL, err);
-    rc = feed_report_open(json ? path : NULL, json ? NULL : path, &writing.report, err);
+    if (ends_with(path, ".json"))
+        paths.json = path;
+    else if (ends_with(path, ".xml"))
+        paths.xml = path;
+    else
+        paths.csv = path;
+    rc = feed_report_open(&paths, &writing.report, err);
     if (rc)
         return rc;
     writing.arena = arena_new();
@@ -291,6 +323,64 @@ int feed_wait(struct feed_desk *desk, Torg__V1__FeedTask **task, struct err *err
     if (!rc && (*task)->state == STATE(HELD)) /* with what it would delete */
         rc = feed_desk_do(desk, "GetTask", &request, task, err);
     return rc;
+}
+
+/* --- what no attribute is for --- */
+
+static void print_unknown_names(const char *title, const struct feed_unknown *unknown, size_t count,
+                                bool left_out)
+{
+    size_t told = 0;
+    size_t more = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (unknown[i].is_left_out != left_out)
+            continue;
+        if (told == UNKNOWN_SHOWN_MAX) {
+            more++;
+            continue;
+        }
+        printf("%s %s (%" PRIu64 " %s)", told ? "," : title, unknown[i].name, unknown[i].count,
+               unknown[i].count == 1 ? "row" : "rows");
+        told++;
+    }
+    if (more)
+        printf(" and %zu more", more);
+    if (told)
+        putchar('\n');
+}
+
+void feed_print_unknown(struct feed_mapping *mapping)
+{
+    size_t count;
+    const struct feed_unknown *unknown = feed_mapping_unknown(mapping, &count);
+
+    print_unknown_names("kept as extra properties, since their categories have no such attribute:",
+                        unknown, count, false);
+    print_unknown_names("left out, since by their names they are not for buyers:", unknown, count,
+                        true);
+}
+
+void feed_put_unknown(struct feed_mapping *mapping, struct buf *out)
+{
+    static const char *const lists[] = {"extra", "leftOut"};
+    size_t count;
+    const struct feed_unknown *unknown = feed_mapping_unknown(mapping, &count);
+
+    for (size_t k = 0; k < ARRAY_COUNT(lists); k++) {
+        const char *before = "";
+
+        buf_printf(out, ",\"%s\":[", lists[k]);
+        for (size_t i = 0; i < count; i++) {
+            if (unknown[i].is_left_out != (k == 1))
+                continue;
+            buf_printf(out, "%s{\"name\":", before);
+            text_put_json(out, bytes_of(unknown[i].name));
+            buf_printf(out, ",\"rows\":%" PRIu64 "}", unknown[i].count);
+            before = ",";
+        }
+        buf_put_text(out, "]");
+    }
 }
 
 /* --- the command line --- */

@@ -3,6 +3,7 @@
 #ifndef TORG_ROLES_COMMANDS_FEED_PRINT_H
 #define TORG_ROLES_COMMANDS_FEED_PRINT_H
 
+#include "feeds/mapping/mapping.h"
 #include "roles/commands/feed_desk.h"
 
 const char *feed_task_state_text(const Torg__V1__FeedTask *task); /* "done", "held" */
@@ -14,12 +15,16 @@ void feed_print_state(const Torg__V1__FeedTask *task, struct arena *arena);
 /* Why rows were refused, by groups of reasons, on standard error. */
 int feed_print_refused(struct feed_desk *desk, const Torg__V1__FeedTask *task, struct err *err);
 
-/* Writes the report; the path's end says whether as JSON or CSV, "-" is JSON lines on standard
+/* Writes the report; the path's end says whether as JSON, CSV or XML, "-" is JSON lines on standard
  * output. outcome 0: all. */
 int feed_write_report(struct feed_desk *desk, const Torg__V1__FeedTask *task,
                       Torg__V1__FeedReportRow__Outcome outcome, const char *path, struct err *err);
-/* ERR_INVALID unless the name ends in .json or .csv. */
+/* ERR_INVALID unless the name ends in .json, .csv or .xml. */
 int feed_check_report_path(const char *path, struct err *err);
+
+/* What no attribute of the rows' categories is for: kept, and left out. */
+void feed_print_unknown(struct feed_mapping *mapping);
+void feed_put_unknown(struct feed_mapping *mapping, struct buf *out); /* members of a JSON object */
 
 /* Until a task that deletes or is being undone has come to its end. */
 int feed_wait(struct feed_desk *desk, Torg__V1__FeedTask **task, struct err *err);

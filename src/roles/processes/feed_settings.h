@@ -4,7 +4,7 @@
 #define TORG_ROLES_PROCESSES_FEED_SETTINGS_H
 
 #include "config/config.h"
-#include "feeds/rules.h"
+#include "feeds/tasks/rules.h"
 
 struct feed_rules feed_settings(const struct config *config);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_offers_worker.c - the role offers-worker: export of changes, moderators' opinions, results
  * of photos, feeds of the topic and by address, expiry. */
-#include "feeds/events.h"
-#include "feeds/fetcher.h"
-#include "feeds/rows.h"
+#include "feeds/apply/events.h"
+#include "feeds/schedule/fetcher.h"
+#include "feeds/tasks/rows.h"
 #include "offers/inbox.h"
 #include "offers/worker.h"
 #include "roles/processes/feed_settings.h"

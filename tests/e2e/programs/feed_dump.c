@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
-#include "feeds/reader.h"
+#include "feeds/formats/reader.h"
 
 static void put_text(struct buf *out, const char *name, struct bytes text)
 {

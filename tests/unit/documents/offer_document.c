@@ -155,12 +155,35 @@ static void a_category_says_which_fields_its_documents_have(void **state)
     arena_free(arena);
 }
 
+static void what_no_attribute_is_for_is_found_by_its_words(void **state)
+{
+    struct arena *arena = arena_new();
+    Torg__V1__OfferProperty property = TORG__V1__OFFER_PROPERTY__INIT;
+    Torg__V1__OfferProperty *list[] = {&property};
+    Torg__V1__Offer *offer = offer_of(NULL, 0, arena);
+    Torg__V1__RawDocument *document;
+    struct catalog *catalog;
+    struct err err;
+
+    (void)state;
+    property.name = arena_strdup(arena, "Pattern");
+    property.value = arena_strdup(arena, "paisley");
+    offer->content->properties = list;
+    offer->content->n_properties = 1;
+    assert_int_equal(catalog_from_json(bytes_of(catalog_json), NULL, &catalog, &err), 0);
+    assert_int_equal(offer_document(offer, catalog, arena, &document, &err), 0);
+    assert_non_null(strstr(field_of(document, OFFER_FIELD_WORDS)->text, "Pattern: paisley"));
+    catalog_unref(catalog);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_price_in_another_currency_is_shown_and_not_compared),
         cmocka_unit_test(a_salary_is_compared_by_the_month),
         cmocka_unit_test(a_category_says_which_fields_its_documents_have),
+        cmocka_unit_test(what_no_attribute_is_for_is_found_by_its_words),
     };
 
     return cmocka_run_group_tests_name("documents-offer_document", tests, NULL, NULL);

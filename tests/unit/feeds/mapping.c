@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of feeds/mapping.h: which category and attributes a row gets, by ids, by names in
+ * Tests of feeds/mapping/mapping.h: which category and attributes a row gets, by ids, by names in
  * both languages, by a map; what is left out, and what refuses the row.
  */
-#include "feeds/mapping.h"
+#include "feeds/mapping/mapping.h"
+#include "offers/bounds.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,7 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "feeds/bounds.h"
-#include "feeds/reader.h"
+#include "feeds/formats/reader.h"
 #include <cmocka.h>
 
 static const char catalog_json[] =
@@ -445,6 +446,52 @@ static void unknown_names_are_counted(void **state)
     assert_int_equal(count, FEED_UNKNOWN_COUNT_MAX);
 }
 
+/* "name=value; ..." */
+static const char *properties_of(struct fixture *fixture, const char *csv)
+{
+    const Torg__V1__FeedUpsert *upsert = map_row(fixture, csv);
+    const char *text = "";
+
+    for (size_t i = 0; i < upsert->content->n_properties; i++)
+        text = arena_printf(fixture->arena, "%s%s%s=%s", text, i ? "; " : "",
+                            upsert->content->properties[i]->name,
+                            upsert->content->properties[i]->value);
+    return text;
+}
+
+static void what_no_attribute_is_for_is_kept(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct feed_unknown *unknown;
+    struct buf csv = BUF_INIT(1 << 20);
+    const Torg__V1__FeedUpsert *upsert;
+    size_t count;
+
+    assert_string_equal(properties_of(fixture,
+                                      "id|category|title|Вкус|color|Ток [А]|Закупочная цена|Вкус\n"
+                                      "1|home|Вещь|<b>сладкий|red|16|990|<b>сладкий"),
+                        "Вкус=сладкий; Ток=16 А");
+    unknown = feed_mapping_unknown(fixture->mapping, &count);
+    assert_int_equal(count, 3);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(unknown[i].is_left_out, strcmp(unknown[i].name, "Закупочная цена") == 0);
+    /* What is too long or too much is told. */
+    buf_put_text(&csv, "id|category|title|Длинное");
+    for (int i = 0; i < OFFER_PROPERTY_COUNT_MAX + 1; i++)
+        buf_printf(&csv, "|x%d", i);
+    buf_put_text(&csv, "\n1|home|Вещь|");
+    for (int i = 0; i < OFFER_PROPERTY_VALUE_LENGTH_MAX + 1; i++)
+        buf_put_text(&csv, "д");
+    for (int i = 0; i < OFFER_PROPERTY_COUNT_MAX + 1; i++)
+        buf_put_text(&csv, "|да");
+    upsert = map_row(fixture, buf_text(&csv));
+    assert_int_equal(upsert->content->n_properties, OFFER_PROPERTY_COUNT_MAX);
+    assert_int_equal(upsert->n_notes, 2);
+    assert_non_null(strstr(upsert->notes[0]->reason, "Длинное: is left out"));
+    assert_non_null(strstr(upsert->notes[1]->reason, "x50: is left out"));
+    buf_release(&csv);
+}
+
 static void many_names_do_not_make_it_grow(void **state)
 {
     struct fixture *fixture = *state;
@@ -527,6 +574,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_a_category_does_not_take_is_left_out, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(unknown_names_are_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_no_attribute_is_for_is_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_names_do_not_make_it_grow, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fields_of_some_categories_stand_among_the_attributes,
                                         set_up, tear_down),

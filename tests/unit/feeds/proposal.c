@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of feeds/proposal.h, category_tally.h and reasons.h: what a seller is proposed, the file
- * that says so, and reasons told by groups.
+ * Tests of feeds/mapping/proposal.h, category_tally.h and reasons.h: what a seller is proposed, the
+ * file that says so, and reasons told by groups.
  */
-#include "feeds/proposal.h"
+#include "feeds/mapping/proposal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,9 +12,10 @@
 
 #include "base/memory.h"
 #include "feeds/bounds.h"
-#include "feeds/category_tally.h"
-#include "feeds/mapping.h"
-#include "feeds/reasons.h"
+#include "feeds/mapping/category_map.h"
+#include "feeds/mapping/category_tally.h"
+#include "feeds/mapping/mapping.h"
+#include "feeds/report/reasons.h"
 #include <cmocka.h>
 
 static const char catalog_json[] =
@@ -90,6 +91,7 @@ static void a_template_is_a_map_by_itself(void **state)
     struct feed_tally *tally = feed_tally_new();
     struct feed_row prams = row_of("26", "Дети, игры/Коляски 2 в 1", "Коляска \"Тутис\" 2 в 1");
     struct feed_row none = row_of("", "Ложки", "Ложка");
+    struct feed_row refused = row_of("", "Яхты", "Коляска");
     struct buf out = BUF_INIT(1 << 16);
     struct feed_mapping_options options = {0};
     const struct feed_placement *placement;
@@ -99,8 +101,9 @@ static void a_template_is_a_map_by_itself(void **state)
 
     (void)state;
     for (int i = 0; i < 3; i++)
-        feed_tally_add(tally, &prams, NULL);
-    feed_tally_add(tally, &none, NULL);
+        feed_tally_add(tally, &prams, NULL, "is none of ours");
+    feed_tally_add(tally, &none, NULL, NULL);
+    feed_tally_add(tally, &refused, NULL, FEED_CATEGORY_REFUSED); /* stays so */
     feed_tally_propose(tally, catalog);
     feed_tally_write(tally, &out);
     assert_string_equal(buf_text(&out),
@@ -109,6 +112,7 @@ static void a_template_is_a_map_by_itself(void **state)
                         "26,prams,pram-type=2in1,3,words,Коляски,\"Дети, игры/Коляски 2 в 1\","
                         "\"Коляска \"\"Тутис\"\" 2 в 1\",\"Коляска \"\"Тутис\"\" 2 в 1\"\r\n"
                         "Ложки,,,1,,,Ложки,Ложка,\r\n"
+                        "Яхты,-,,1,known,,Яхты,Коляска,\r\n"
                         "*,,,,,,,,\r\n");
     options.categories = buf_bytes(&out);
     assert_int_equal(feed_mapping_new(catalog, &options, &mapping, &err), 0);

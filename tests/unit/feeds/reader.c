@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of feeds/reader.h: progress, short sources, failures that stay, hashes. */
+/* Unit tests of feeds/formats/reader.h: progress, short sources, failures that stay, hashes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "feeds/reader.h"
+#include "feeds/formats/reader.h"
 
 struct dripping {
     struct bytes rest;

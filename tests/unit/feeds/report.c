@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of feeds/report.h: both files, quoting, formulas, totals, no half a report. */
+/* Unit tests of feeds/report/report.h: all three files, quoting, formulas, totals, no half a
+ * report. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,13 +12,14 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "feeds/report.h"
+#include "feeds/report/report.h"
 #include "test_dir.h"
 
 struct fixture {
     char dir[TEST_DIR_SIZE];
     char json[TEST_DIR_SIZE + 20];
     char csv[TEST_DIR_SIZE + 20];
+    char xml[TEST_DIR_SIZE + 20];
 };
 
 static int make(void **state)
@@ -27,6 +29,7 @@ static int make(void **state)
     assert_true(test_dir_make(fixture.dir));
     snprintf(fixture.json, sizeof(fixture.json), "%s/report.json", fixture.dir);
     snprintf(fixture.csv, sizeof(fixture.csv), "%s/report.csv", fixture.dir);
+    snprintf(fixture.xml, sizeof(fixture.xml), "%s/report.xml", fixture.dir);
     *state = &fixture;
     return 0;
 }
@@ -48,7 +51,25 @@ static void check_file(const char *path, const char *wanted)
     buf_release(&content);
 }
 
-static void both_files_tell_every_row_and_the_totals(void **state)
+static void check_xml(const char *path)
+{
+    check_file(path,
+               "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<report>\n"
+               "<row number=\"1\" externalId=\"a-1\" offerId=\"1234-5678\" "
+               "outcome=\"created\"></row>\n"
+               "<row number=\"2\" externalId=\"=HYPERLINK(&quot;x&quot;,1)\" "
+               "outcome=\"refused\"><reason field=\"price\">&quot;x&quot; is, well, not a number"
+               "</reason><reason field=\"title\">is missing</reason></row>\n"
+               "<row number=\"3\" externalId=\"-5\" outcome=\"updated\">"
+               "<photoFailed>https://x.example/1.jpg</photoFailed>"
+               "<photoFailed>https://x.example/2.jpg</photoFailed></row>\n"
+               "<row externalId=\"@gone\" outcome=\"deleted\"></row>\n"
+               "<row externalId=\"+7\" outcome=\"deleted\"></row>\n"
+               "<totals created=\"1\" updated=\"1\" unchanged=\"0\" banned=\"0\" refused=\"1\" "
+               "left=\"0\" deleted=\"2\" revived=\"0\" photosFailed=\"2\"/>\n</report>\n");
+}
+
+static void each_file_tells_every_row_and_the_totals(void **state)
 {
     struct fixture *fixture = *state;
     struct arena *arena = arena_new();
@@ -77,7 +98,11 @@ static void both_files_tell_every_row_and_the_totals(void **state)
 
     violations_add(&reasons, "price", "\"x\" is, well,\nnot a number");
     violations_add(&reasons, "title", "is missing");
-    assert_int_equal(feed_report_open(fixture->json, fixture->csv, &report, &err), 0);
+    assert_int_equal(feed_report_open(&(struct feed_report_paths){.json = fixture->json,
+                                                                  .csv = fixture->csv,
+                                                                  .xml = fixture->xml},
+                                      &report, &err),
+                     0);
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(feed_report_add(report, &results[i], &err), 0);
     assert_int_equal(feed_report_summary(report).counts[FEED_DELETED], 2);
@@ -108,6 +133,7 @@ static void both_files_tell_every_row_and_the_totals(void **state)
         "{\"externalId\":\"+7\",\"outcome\":\"deleted\"}\n"
         "],\"totals\":{\"created\":1,\"updated\":1,\"unchanged\":0,\"banned\":0,"
         "\"refused\":1,\"left\":0,\"deleted\":2,\"revived\":0,\"photosFailed\":2}}\n");
+    check_xml(fixture->xml);
     arena_free(arena);
 }
 
@@ -120,7 +146,8 @@ static void an_abandoned_report_leaves_nothing(void **state)
     struct err err;
 
     snprintf(part, sizeof(part), "%s.part", fixture->json);
-    assert_int_equal(feed_report_open(fixture->json, NULL, &report, &err), 0);
+    assert_int_equal(
+        feed_report_open(&(struct feed_report_paths){.json = fixture->json}, &report, &err), 0);
     assert_int_equal(feed_report_add(report, &result, &err), 0);
     assert_int_equal(access(part, F_OK), 0);
     feed_report_abandon(report);
@@ -134,7 +161,9 @@ static void a_report_that_cannot_be_written_is_told(void **state)
     struct err err;
 
     (void)state;
-    assert_int_equal(feed_report_open("/nowhere/r.json", NULL, &report, &err), ERR_NOT_FOUND);
+    assert_int_equal(
+        feed_report_open(&(struct feed_report_paths){.json = "/nowhere/r.json"}, &report, &err),
+        ERR_NOT_FOUND);
     assert_null(report);
 }
 
@@ -149,7 +178,8 @@ static void many_rows_are_written_as_they_come(void **state)
     struct err err;
 
     snprintf(part, sizeof(part), "%s.part", fixture->csv);
-    assert_int_equal(feed_report_open(NULL, fixture->csv, &report, &err), 0);
+    assert_int_equal(
+        feed_report_open(&(struct feed_report_paths){.csv = fixture->csv}, &report, &err), 0);
     for (size_t i = 0; i < 100000; i++)
         assert_int_equal(feed_report_add(report, &result, &err), 0);
     assert_int_equal(file_read(part, &content, &err), 0);
@@ -161,7 +191,7 @@ static void many_rows_are_written_as_they_come(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(both_files_tell_every_row_and_the_totals, make, unmake),
+        cmocka_unit_test_setup_teardown(each_file_tells_every_row_and_the_totals, make, unmake),
         cmocka_unit_test_setup_teardown(an_abandoned_report_leaves_nothing, make, unmake),
         cmocka_unit_test(a_report_that_cannot_be_written_is_told),
         cmocka_unit_test_setup_teardown(many_rows_are_written_as_they_come, make, unmake),

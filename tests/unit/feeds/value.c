@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of feeds/value.h, feed_html.h and feed_field.h. */
+/* Unit tests of feeds/formats/value.h, feed_html.h and feed_field.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "feeds/field.h"
-#include "feeds/html.h"
-#include "feeds/value.h"
+#include "feeds/formats/field.h"
+#include "feeds/formats/html.h"
+#include "feeds/formats/value.h"
 
 static void prices_are_read_as_people_write_them(void **state)
 {
