@@ -103,6 +103,7 @@ static void run(struct bench *bench, const char *name, store_fn fn, bool is_read
 int main(int argc, char **argv)
 {
     const struct number_rules rules = {0};
+    const struct numbering numbering = {.space = 1, .kind = 1, .scheme = 1};
     uint64_t total = argc > 2 ? strtoull(argv[2], NULL, 10) : 200000;
     uint32_t batch = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 1000;
     struct bench bench = {0};
@@ -116,7 +117,7 @@ int main(int argc, char **argv)
     bench.asks = mem_array(batch, sizeof(*bench.asks));
     bench.keys = mem_array(batch, sizeof(*bench.keys));
     if (store_open(argv[1], &bench.store, &err) || store_migrate(bench.store, NULL, &err) ||
-        numbers_open(bench.store, 1, 0, 1, &rules, &bench.numbers, &err))
+        numbers_open(bench.store, &numbering, 0, &rules, &bench.numbers, &err))
         die(&err);
     printf("%s, %" PRIu64 " keys in batches of %" PRIu32 "\n", store_backend(bench.store), total,
            batch);

@@ -29,7 +29,7 @@ struct look {
     const struct client_view *client; /* NULL: no document of an offer was ever received */
     struct arena *arena;
     struct bytes pk;
-    uint32_t shard; /* of the document */
+    uint32_t shard; /* of the document, in the queue */
     Torg__V1__Offer *offer;
     bool is_queued;       /* to be exported */
     struct parked parked; /* by the composer */
@@ -133,13 +133,25 @@ static int find_failure(struct store_tx *tx, struct look *look, struct err *err)
     return rc;
 }
 
+static const struct numbering *serving_numbers(const struct look *look)
+{
+    return client_numbering(look->client, client_epoch(look->client, look->client->serving_epoch));
+}
+
+static uint32_t index_shard(const struct look *look)
+{
+    return number_key_shard(number_key_hash(look->pk), serving_numbers(look)->scheme);
+}
+
 /* Of the row, which is there or not. */
 static int find_way(struct store_tx *tx, struct look *look, struct err *err)
 {
     int rc = find_failure(tx, look, err);
 
     look->number = (struct number_ask){.key = look->pk, .doc_id = NUMBER_NONE};
-    return rc ? rc : numbers_find(tx, look->client->id, look->shard, &look->number, 1, err);
+    return rc ? rc
+              : numbers_find(tx, serving_numbers(look)->space, index_shard(look), &look->number, 1,
+                             err);
 }
 
 static int find_document(struct store_tx *tx, struct look *look, struct err *err)
@@ -204,6 +216,7 @@ static int are_positions_past(const struct inspect *inspect, const struct client
                               const struct change_token *token, struct arena *arena, bool *are_past,
                               struct err *err)
 {
+    const struct epoch_view *serving = client_epoch(client, client->serving_epoch);
     Torg__V1__Freshness *freshness;
     size_t ready_count = 0;
     size_t past_count = 0;
@@ -213,7 +226,8 @@ static int are_positions_past(const struct inspect *inspect, const struct client
     for (size_t i = 0; !rc && i < freshness->n_shards; i++) {
         const Torg__V1__ShardFreshness *one = freshness->shards[i];
 
-        if (one->shard != token->shard || one->epoch != client->serving_epoch || !one->is_ready)
+        if (one->epoch != client->serving_epoch || !one->is_ready ||
+            client_queue_shard(client, serving, one->shard) != token->shard)
             continue;
         ready_count++;
         past_count += indexed_is_past(one, token->lane, token->idx);
@@ -230,8 +244,8 @@ static int is_shown_here(const struct look *look, int64_t version, struct change
                          enum shown *shown, struct err *err)
 {
     const Torg__V1__IndexedDocument *found;
-    int rc = indexed_find(&look->inspect->door, "", look->client, look->shard, look->number.doc_id,
-                          look->pk, look->arena, &found, err);
+    int rc = indexed_find(&look->inspect->door, "", look->client, index_shard(look),
+                          look->number.doc_id, look->pk, look->arena, &found, err);
 
     *shown = SHOWN_UNKNOWN;
     if (rc == ERR_NOT_FOUND || rc == ERR_UNAVAILABLE)

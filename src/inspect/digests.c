@@ -83,12 +83,12 @@ bool digests_next_rows(const struct digests *digests, int64_t from, int64_t *fir
 
 /* --- numbers --- */
 
-void digests_begin_numbers(struct digests *digests, int64_t client_id, uint32_t shard)
+void digests_begin_numbers(struct digests *digests, int64_t space, uint32_t shard)
 {
     if (digests->capacity)
         memset(digests->numbers, 0, digests->capacity * sizeof(digests->numbers[0]));
     digests->number_count = 0;
-    digests->client_id = client_id;
+    digests->space = space;
     digests->shard = shard;
     digests->has_numbers = true;
 }
@@ -123,10 +123,9 @@ void digests_add_number(struct digests *digests, uint32_t doc_id, int64_t versio
         digests->numbers[range] += range_sum(doc_id, version);
 }
 
-bool digests_have_numbers(const struct digests *digests, int64_t client_id, uint32_t shard)
+bool digests_have_numbers(const struct digests *digests, int64_t space, uint32_t shard)
 {
-    return digests && digests->has_numbers && digests->client_id == client_id &&
-           digests->shard == shard;
+    return digests && digests->has_numbers && digests->space == space && digests->shard == shard;
 }
 
 void digests_begin_due(struct digests *digests)

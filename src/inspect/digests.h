@@ -29,8 +29,8 @@ struct digests {
     /* By range of numbers, of the registry's living documents. */
     uint64_t *numbers;
     uint32_t number_count, capacity;
-    bool has_numbers; /* all of client and shard are in */
-    int64_t client_id;
+    bool has_numbers; /* all of the space and shard are in */
+    int64_t space;
     uint32_t shard;
     uint8_t *due; /* enum digest_due, of the check INDEX under way */
     uint32_t due_count;
@@ -55,10 +55,10 @@ bool digests_next_rows(const struct digests *digests, int64_t from, int64_t *fir
 
 /* --- numbers --- */
 
-void digests_begin_numbers(struct digests *digests, int64_t client_id, uint32_t shard);
+void digests_begin_numbers(struct digests *digests, int64_t space, uint32_t shard);
 void digests_add_number(struct digests *digests, uint32_t doc_id, int64_t version);
 /* Nothing is known of other shards. */
-bool digests_have_numbers(const struct digests *digests, int64_t client_id, uint32_t shard);
+bool digests_have_numbers(const struct digests *digests, int64_t space, uint32_t shard);
 /* Which ranges a check goes through: begun with none, then every range by its sum there. */
 void digests_begin_due(struct digests *digests);
 void digests_compare(struct digests *digests, uint32_t first_id, uint64_t sum);

@@ -137,9 +137,16 @@ static void judge(struct look *look, enum stage at)
 
 /* --- clients --- */
 
+/* Of the index that is asked. */
+static uint32_t serving_shards(const struct client_view *client)
+{
+    return client_numbering(client, client_epoch(client, client->serving_epoch))->scheme;
+}
+
 static void tell_client(struct look *look, const struct client_view *client)
 {
     Torg__V1__PipelineClient *told = MESSAGE_NEW(pipeline_client, look->arena);
+    uint32_t shard_count;
 
     told->client = arena_strdup(look->arena, client->name);
     told->writing_epoch = client->writing_epoch;
@@ -154,8 +161,9 @@ static void tell_client(struct look *look, const struct client_view *client)
         epoch->field_count = client->epochs[i].field_count;
         told->epochs[told->n_epochs++] = epoch;
     }
-    told->shards = arena_array(look->arena, client->shard_count, sizeof(told->shards[0]));
-    for (; told->n_shards < client->shard_count; told->n_shards++) {
+    shard_count = serving_shards(client);
+    told->shards = arena_array(look->arena, shard_count, sizeof(told->shards[0]));
+    for (; told->n_shards < shard_count; told->n_shards++) {
         told->shards[told->n_shards] = MESSAGE_NEW(pipeline_shard, look->arena);
         told->shards[told->n_shards]->shard = (uint32_t)told->n_shards;
     }
@@ -176,9 +184,9 @@ static void look_at_clients(struct look *look, size_t *count)
     }
     look->told->clients = arena_array(look->arena, *count + 1, sizeof(look->told->clients[0]));
     for (size_t i = 0; i < *count; i++) {
-        shard_count += look->clients[i]->shard_count;
+        shard_count += serving_shards(look->clients[i]);
         if (shard_count > PIPELINE_SHARD_COUNT_MAX)
-            look->told->left_out_count += look->clients[i]->shard_count;
+            look->told->left_out_count += serving_shards(look->clients[i]);
         else if (!look->told->left_out_count)
             tell_client(look, look->clients[i]);
     }

@@ -186,15 +186,20 @@ static int count_numbers(struct store_tx *tx, void *arg, struct err *err)
     int rc = 0;
 
     pipeline->number_count = 0;
-    for (size_t i = 0; i < look->client_count; i++)
-        for (uint32_t shard = 0; shard < look->clients[i]->shard_count && !rc; shard++) {
+    for (size_t i = 0; i < look->client_count; i++) {
+        const struct client_view *client = look->clients[i];
+        const struct numbering *numbering =
+            client_numbering(client, client_epoch(client, client->serving_epoch));
+
+        for (uint32_t shard = 0; shard < numbering->scheme && !rc; shard++) {
             struct number_memo *memo = &pipeline->numbers[pipeline->number_count];
 
-            memo->client_id = look->clients[i]->id;
+            memo->client_id = client->id;
             memo->shard = shard;
-            rc = number_count_read(tx, memo->client_id, shard, since_us, &memo->count, err);
+            rc = number_count_read(tx, numbering->space, shard, since_us, &memo->count, err);
             pipeline->number_count += !rc;
         }
+    }
     return rc;
 }
 

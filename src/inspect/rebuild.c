@@ -169,7 +169,9 @@ static int open_shard(const struct inspect *inspect, struct rebuild *rebuild, co
     rebuild->epoch = client_epoch(rebuild->client, epoch);
     if (!rebuild->epoch)
         return err_set(err, ERR_NOT_FOUND, "%s has no epoch %jd", client, (intmax_t)epoch);
-    number_shard_range(rebuild->shard_number, rebuild->client->shard_count, &first, &rebuild->last);
+    number_shard_range(rebuild->shard_number,
+                       client_numbering(rebuild->client, rebuild->epoch)->scheme, &first,
+                       &rebuild->last);
     rebuild->after = first == INT64_MIN ? first : first - 1;
     rc = shard_open(&options, &rebuild->shard, err);
     if (!rc)
@@ -218,8 +220,8 @@ static int read_rows(struct store_tx *tx, void *arg, struct err *err)
     reading->asks = arena_array(reading->arena, reading->count, sizeof(*reading->asks));
     for (size_t i = 0; i < reading->count; i++)
         reading->asks[i].key = reading->rows[i].pk;
-    return numbers_find(tx, rebuild->client->id, rebuild->shard_number, reading->asks,
-                        (uint32_t)reading->count, err);
+    return numbers_find(tx, client_numbering(rebuild->client, rebuild->epoch)->space,
+                        rebuild->shard_number, reading->asks, (uint32_t)reading->count, err);
 }
 
 /* What does not fit the epoch is not in its index (INDEX tells), nor what cannot be read

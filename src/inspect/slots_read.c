@@ -19,7 +19,8 @@ static int find_keys(struct store_tx *tx, struct slots_read *read, struct err *e
         return 0;
     rc = rows_find(tx, verifying->client->id, pks, count, false, verifying->arena, rows, err);
     if (!rc && read->is_whole)
-        rc = numbers_find(tx, verifying->client->id, verifying->check->shard, asks, count, err);
+        rc =
+            numbers_find(tx, verifying->numbering.space, verifying->check->shard, asks, count, err);
     for (uint32_t i = 0; i < count && !rc; i++) {
         read->slots[i].row = rows[i];
         read->slots[i].found_id = read->is_whole ? asks[i].doc_id : NUMBER_NONE;
@@ -34,14 +35,15 @@ static int read_slots(struct store_tx *tx, void *arg, struct err *err)
     struct slots_read *read = arg;
     struct store_rows rows = store_select(
         tx,
-        read->is_whole ? "SELECT doc_id, key, class, gone_us, (SELECT COUNT(*) FROM number_free f "
-                         "WHERE f.space = $1 AND f.shard = $2 AND f.doc_id = s.doc_id) "
+        read->is_whole ? "SELECT doc_id, key, class, gone_us, birth_generation, "
+                         "(SELECT COUNT(*) FROM number_free f WHERE f.space = $1 AND f.shard = $2 "
+                         "AND f.doc_id = s.doc_id) "
                          "FROM number_slot s WHERE doc_id >= $3 AND +space = $1 AND +shard = $2 "
                          "ORDER BY doc_id LIMIT $4"
-                       : "SELECT doc_id, key, class, gone_us, 0 FROM number_slot "
+                       : "SELECT doc_id, key, class, gone_us, birth_generation, 0 FROM number_slot "
                          "WHERE doc_id >= $3 AND +space = $1 AND +shard = $2 "
                          "ORDER BY doc_id LIMIT $4",
-        STORE_WITH(STORE_V_INT(read->verifying->client->id),
+        STORE_WITH(STORE_V_INT(read->verifying->numbering.space),
                    STORE_V_INT(read->verifying->check->shard), STORE_V_INT(read->from),
                    STORE_V_INT(read->max)));
     int rc;
@@ -54,7 +56,8 @@ static int read_slots(struct store_tx *tx, void *arg, struct err *err)
             .key = arena_copy(read->verifying->arena, rows.columns[1].bytes),
             .class = arena_copy(read->verifying->arena, rows.columns[2].bytes),
             .gone_us = rows.columns[3].integer,
-            .is_free = rows.columns[4].integer != 0,
+            .birth = (uint32_t)rows.columns[4].integer,
+            .is_free = rows.columns[5].integer != 0,
         };
     }
     rc = store_rows_end(&rows, err);

@@ -10,6 +10,7 @@ struct slot_read {
     uint32_t doc_id;
     uint32_t found_id; /* what a look-up of the key gives */
     int64_t gone_us;
+    uint32_t birth;
     bool is_free; /* it is on the list of free numbers as well */
     struct bytes key;
     struct bytes class;

@@ -23,7 +23,9 @@ struct tracing {
     const struct inspect *inspect;
     const struct client_view *client;
     struct bytes pk;
-    uint32_t shard;
+    uint32_t shard;       /* of the queue */
+    uint32_t index_shard; /* of the epoch that serves */
+    int64_t space;        /* of its numbers */
     struct arena *arena;
     Torg__V1__Trace *trace;
     bool is_known;
@@ -79,7 +81,7 @@ static int read_all(struct store_tx *tx, void *arg, struct err *err)
                       err);
     tracing->number = (struct number_ask){.key = tracing->pk, .doc_id = NUMBER_NONE};
     if (!rc)
-        rc = numbers_find(tx, client_id, tracing->shard, &tracing->number, 1, err);
+        rc = numbers_find(tx, tracing->space, tracing->index_shard, &tracing->number, 1, err);
     return rc;
 }
 
@@ -167,7 +169,7 @@ static void tell_numbered(struct tracing *tracing)
         add_step(tracing, "numbered", STATE(DONE), 0,
                  arena_printf(tracing->arena,
                               "number %" PRIu32 " of shard %" PRIu32 ", since generation %" PRIu32,
-                              tracing->number.doc_id, tracing->shard, tracing->number.birth));
+                              tracing->number.doc_id, tracing->index_shard, tracing->number.birth));
     else if (is_on_its_way(tracing))
         add_step(tracing, "numbered", STATE(WAITING), 0,
                  arena_strdup(tracing->arena, "it gets its number when the indexer takes it"));
@@ -181,7 +183,7 @@ static void tell_sent(struct tracing *tracing, const struct looked *looked)
 {
     char *topic =
         arena_printf(tracing->arena, "topic index.%s.%" PRId64 ", partition %" PRIu32,
-                     tracing->client->name, tracing->client->serving_epoch, tracing->shard);
+                     tracing->client->name, tracing->client->serving_epoch, tracing->index_shard);
 
     if (is_on_its_way(tracing))
         add_step(tracing, "sent", tracing->way.is_waiting ? STATE(WAITING) : STATE(STUCK), 0,
@@ -202,8 +204,9 @@ static void look_at_replica(struct tracing *tracing, const Torg__V1__ShardFreshn
     const Torg__V1__IndexedDocument *found;
     bool is_alive = tracing->is_known && tracing->row.status == ROW_ALIVE;
     struct err err;
-    int rc = indexed_find(&tracing->inspect->door, shard->replica, tracing->client, tracing->shard,
-                          tracing->number.doc_id, tracing->pk, tracing->arena, &found, &err);
+    int rc =
+        indexed_find(&tracing->inspect->door, shard->replica, tracing->client, tracing->index_shard,
+                     tracing->number.doc_id, tracing->pk, tracing->arena, &found, &err);
 
     looked->replica_count++;
     looked->ready_count += shard->is_ready;
@@ -233,7 +236,7 @@ static void tell_indexed(struct tracing *tracing, const struct looked *looked)
     if (!looked->replica_count) {
         state = STATE(UNKNOWN);
         text = arena_printf(tracing->arena, "no searcher has shard %" PRIu32 " of epoch %" PRId64,
-                            tracing->shard, tracing->client->serving_epoch);
+                            tracing->index_shard, tracing->client->serving_epoch);
     } else if (looked->wrong) {
         state = is_on_its_way(tracing) ? STATE(WAITING) : STATE(UNKNOWN);
         text = arena_printf(tracing->arena, "%zu of %zu replicas; %s", looked->right_count,
@@ -280,7 +283,7 @@ static int look_at_searchers(struct tracing *tracing, struct looked *looked, str
     for (size_t i = 0; !rc && i < freshness->n_shards; i++) {
         const Torg__V1__ShardFreshness *one = freshness->shards[i];
 
-        if (one->shard == tracing->shard && one->epoch == tracing->client->serving_epoch &&
+        if (one->shard == tracing->index_shard && one->epoch == tracing->client->serving_epoch &&
             looked->replica_count < REPLICA_COUNT_MAX) {
             look_at_replica(tracing, one, looked);
             past_count += indexed_is_past(one, tracing->way.lane, tracing->way.idx);
@@ -312,6 +315,7 @@ int trace_steps(const struct inspect *inspect, const char *client, const char *p
     struct tracing tracing = {
         .inspect = inspect, .pk = bytes_of(pk), .arena = arena, .trace = trace, .version = version};
     struct looked looked = {0};
+    const struct numbering *numbering;
     size_t first = trace->n_steps;
     int rc;
 
@@ -320,6 +324,10 @@ int trace_steps(const struct inspect *inspect, const char *client, const char *p
     if (rc)
         return rc;
     tracing.shard = number_key_shard(number_key_hash(tracing.pk), tracing.client->shard_count);
+    numbering = client_numbering(tracing.client,
+                                 client_epoch(tracing.client, tracing.client->serving_epoch));
+    tracing.index_shard = number_key_shard(number_key_hash(tracing.pk), numbering->scheme);
+    tracing.space = numbering->space;
     rc = store_read(inspect->store, read_all, &tracing, err);
     if (!rc)
         rc = look_at_searchers(&tracing, &looked, err);

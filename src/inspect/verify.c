@@ -404,6 +404,29 @@ static int tell_unreadable(const struct verifying *verifying, const struct err *
     return 0;
 }
 
+/* Which shard it is about: of the queue, or of an epoch's index and numbers. */
+static int find_shard(struct verifying *verifying, struct err *err)
+{
+    const struct client_view *client = verifying->client;
+    const Torg__V1__VerifyCheck *check = verifying->check;
+    const struct epoch_view *epoch =
+        client_epoch(client, check->epoch ? check->epoch : client->serving_epoch);
+    uint32_t shard_count = client->shard_count;
+
+    verifying->queue_shard = check->shard;
+    if (!epoch) /* given up since the plan */
+        return 0;
+    verifying->numbering = *client_numbering(client, epoch);
+    if (check->kind != KIND(QUEUE) && check->kind != KIND(OFFERS)) {
+        shard_count = verifying->numbering.scheme;
+        verifying->queue_shard = client_queue_shard(client, epoch, check->shard);
+    }
+    if (check->shard >= shard_count)
+        return err_set(err, ERR_INVALID, "check.shard: %s has %u, counted from 0", client->name,
+                       shard_count);
+    return 0;
+}
+
 /* Offers may be there before the first document of one was ever received. */
 static int find_client(struct verifying *verifying, struct err *err)
 {
@@ -416,10 +439,7 @@ static int find_client(struct verifying *verifying, struct err *err)
         strcmp(verifying->client->name, OFFER_CLIENT) != 0)
         return err_set(err, ERR_INVALID, "check.client: offers are compared with \"%s\" alone",
                        OFFER_CLIENT);
-    if (!rc && verifying->check->shard >= verifying->client->shard_count)
-        return err_set(err, ERR_INVALID, "check.shard: %s has %u, counted from 0",
-                       verifying->client->name, verifying->client->shard_count);
-    return rc;
+    return rc ? rc : find_shard(verifying, err);
 }
 
 /* An epoch may be given up between the plan and the step. */

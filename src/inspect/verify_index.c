@@ -158,6 +158,11 @@ static void look_at_present(const struct slot_read *slot, const Torg__V1__Indexe
                       document->pk);
     else if (!bytes_equal_text(slot->key, document->pk))
         suspect_blame(suspect, "orphan", "the index has %.80s under this number", document->pk);
+    else if (document->birth && document->birth != slot->birth)
+        suspect_blame(suspect, "birth",
+                      "the index has the number as its own since generation %" PRIu32
+                      ", the numerator since %" PRIu32,
+                      document->birth, slot->birth);
     else if (slot->row.status != ROW_ALIVE && !caught_up)
         suspect_blame(suspect, "shown",
                       "the index has version %" PRId64 ", the registry has it as deleted",
@@ -273,7 +278,7 @@ static bool next_due(struct verifying *verifying, int64_t *from, int64_t *end)
     enum digest_due due;
 
     *end = id_end;
-    if (!digests_have_numbers(digests, verifying->client->id, verifying->check->shard))
+    if (!digests_have_numbers(digests, verifying->numbering.space, verifying->check->shard))
         return *from < id_end;
     due = digests_next_due(digests, from, end);
     verifying->with_content = due == DUE_CONTENT;
@@ -314,7 +319,7 @@ static void count_page(struct verifying *verifying)
 
     if (digests)
         digests->looked_count += verifying->count;
-    if (!digests_have_numbers(digests, verifying->client->id, verifying->check->shard))
+    if (!digests_have_numbers(digests, verifying->numbering.space, verifying->check->shard))
         verifying->checked_count = verifying->count;
 }
 
@@ -335,7 +340,7 @@ static int index_page(struct verifying *verifying, struct err *err)
     int rc = cursor_parse(verifying, &cursor, err);
 
     if (!rc && cursor.is_begin &&
-        digests_have_numbers(verifying->by->digests, verifying->client->id,
+        digests_have_numbers(verifying->by->digests, verifying->numbering.space,
                              verifying->check->shard))
         rc = compare_ranges(verifying, err);
     from = cursor.a;

@@ -69,13 +69,13 @@ static int read_numbers(struct store_tx *tx, void *arg, struct err *err)
     char fence[64];
     int rc;
 
-    queue_fence_name(verifying->client->id, verifying->check->shard, fence);
+    queue_fence_name(verifying->client->id, verifying->queue_shard, fence);
     removing->ticket = 0;
     rc = store_find_integer(tx, "SELECT ticket FROM fence WHERE name = $1",
                             STORE_WITH(STORE_V_STRING(fence)), &removing->ticket, err);
     return rc ? rc
-              : numbers_find(tx, verifying->client->id, verifying->check->shard, removing->asks,
-                             (uint32_t)removing->count, err);
+              : numbers_find(tx, verifying->numbering.space, verifying->check->shard,
+                             removing->asks, (uint32_t)removing->count, err);
 }
 
 static struct topic_record record_of(const struct removing *removing, size_t place)
@@ -83,6 +83,8 @@ static struct topic_record record_of(const struct removing *removing, size_t pla
     const struct verifying *verifying = removing->verifying;
     Torg__V1__IndexMessage message = TORG__V1__INDEX_MESSAGE__INIT;
     Torg__V1__IndexRemoval removal = TORG__V1__INDEX_REMOVAL__INIT;
+    uint32_t version[] = {verifying->numbering.kind, verifying->numbering.scheme,
+                          verifying->numbering.rebuild, 0};
     struct buf wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
     struct topic_record record = {.key = removing->asks[place].key,
                                   .has_partition = true,
@@ -91,6 +93,8 @@ static struct topic_record record_of(const struct removing *removing, size_t pla
     message.ticket = (uint64_t)removing->ticket;
     message.kind_case = TORG__V1__INDEX_MESSAGE__KIND_REMOVE;
     message.remove = &removal;
+    message.n_place = sizeof(version) / sizeof(version[0]);
+    message.place = version;
     removal.doc_id = verifying->suspects[removing->places[place]].doc_id;
     removal.pk = arena_text(verifying->arena, removing->asks[place].key);
     message_encode(&message.base, &wire);

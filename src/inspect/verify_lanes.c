@@ -20,8 +20,8 @@ static int read_lanes(struct store_tx *tx, void *arg, struct err *err)
     for (int lane = 0; lane < LANE_FAILED && !rc; lane++) {
         struct lane_state state;
 
-        rc = queue_state(tx, verifying->client->id, (enum lane)lane, verifying->check->shard,
-                         &state, err);
+        rc = queue_state(tx, verifying->client->id, (enum lane)lane, verifying->queue_shard, &state,
+                         err);
         reading->ends.idx[lane] = rc ? 0 : state.end;
         reading->offsets.idx[lane] = rc ? 0 : state.offset;
         reading->is_empty = reading->is_empty && !rc && state.offset == state.end;

@@ -19,7 +19,7 @@ static int find_extent(const struct verifying *verifying, uint32_t doc_id, struc
         store_read_rows(verifying->inspect->store,
                         "SELECT first_id, class, next_id FROM number_extent WHERE space = $1 "
                         "AND shard = $2 AND first_id <= $3 ORDER BY first_id DESC LIMIT 1",
-                        STORE_WITH(STORE_V_INT(verifying->client->id),
+                        STORE_WITH(STORE_V_INT(verifying->numbering.space),
                                    STORE_V_INT(verifying->check->shard), STORE_V_INT(doc_id)));
 
     extent->first_id = -1;
@@ -33,8 +33,6 @@ static int find_extent(const struct verifying *verifying, uint32_t doc_id, struc
 static void look_at(const struct verifying *verifying, const struct slot_read *slot,
                     const struct extent *extent, struct suspect *suspect)
 {
-    const struct client_view *client = verifying->client;
-
     if (extent->first_id < 0 || slot->doc_id >= extent->first_id + NUMBER_EXTENT_SIZE)
         suspect_tell(suspect, "the number is in no extent");
     else if (!bytes_equal(extent->class, slot->class))
@@ -44,7 +42,7 @@ static void look_at(const struct verifying *verifying, const struct slot_read *s
         suspect_tell(suspect, "the number is one that was not given yet");
     if (slot->is_free)
         suspect_tell(suspect, "the number is also on the list of free ones");
-    if (number_key_shard(number_key_hash(slot->key), client->shard_count) !=
+    if (number_key_shard(number_key_hash(slot->key), verifying->numbering.scheme) !=
         verifying->check->shard)
         suspect_tell(suspect, "its key belongs to another shard");
     if (slot->found_id != slot->doc_id)

@@ -44,6 +44,9 @@ struct verifying {
     const struct verify_kind *kind;
     const Torg__V1__VerifyCheck *check;
     const struct client_view *client; /* borrowed; NULL: there is none yet (OFFERS alone) */
+    struct numbering numbering;       /* of the check's epoch, or of the one that serves; the
+                                       * check's shard is of it, but for QUEUE and OFFERS */
+    uint32_t queue_shard;             /* that feeds it */
     struct bytes cursor;
     const struct verify_by *by;
     bool fix;

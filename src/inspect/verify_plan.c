@@ -58,17 +58,20 @@ static void add_index_checks(struct planning *planning, const struct client_view
 static void plan_shard(struct planning *planning, const struct client_view *client, uint32_t shard,
                        const Torg__V1__Freshness *freshness)
 {
+    const struct epoch_view *serving = client_epoch(client, client->serving_epoch);
     bool is_served = false;
 
     add_check(planning, KIND(REGISTRY), client->name, shard);
     add_check(planning, KIND(NUMBERS), client->name, shard);
-    add_check(planning, KIND(QUEUE), client->name, shard);
+    if (shard < client->shard_count)
+        add_check(planning, KIND(QUEUE), client->name, shard);
     for (size_t i = 0; i < freshness->n_shards; i++) {
         const Torg__V1__ShardFreshness *one = freshness->shards[i];
+        const struct epoch_view *epoch = client_epoch(client, one->epoch);
         bool is_serving = one->epoch == client->serving_epoch;
 
-        if (one->shard != shard ||
-            (!is_serving && (!one->is_ready || !client_epoch(client, one->epoch))))
+        if (one->shard != shard || !epoch || epoch->numbering != serving->numbering ||
+            (!is_serving && !one->is_ready))
             continue;
         is_served = is_served || is_serving;
         add_index_checks(planning, client, shard, one->epoch, one->replica);
@@ -77,8 +80,31 @@ static void plan_shard(struct planning *planning, const struct client_view *clie
         add_index_checks(planning, client, shard, client->serving_epoch, "");
 }
 
+/* Other numbers than those of the epoch that serves, and the epochs that have them. Whether each
+ * document has one is told by their indexes. */
+static void plan_numbering(struct planning *planning, const struct client_view *client,
+                           uint32_t numbering, const Torg__V1__Freshness *freshness)
+{
+    int64_t named = 0;
+
+    for (uint32_t i = 0; i < client->epoch_count; i++)
+        if (client->epochs[i].numbering == numbering)
+            named = client->epochs[i].epoch;
+    for (uint32_t shard = 0; shard < client->numberings[numbering].scheme; shard++)
+        add_check(planning, KIND(NUMBERS), client->name, shard)->epoch = named;
+    for (size_t i = 0; i < freshness->n_shards; i++) {
+        const Torg__V1__ShardFreshness *one = freshness->shards[i];
+        const struct epoch_view *epoch = client_epoch(client, one->epoch);
+
+        if (epoch && epoch->numbering == numbering && one->is_ready &&
+            one->shard < client->numberings[numbering].scheme)
+            add_index_checks(planning, client, one->shard, one->epoch, one->replica);
+    }
+}
+
 static int plan_client(struct planning *planning, const struct client_view *client, struct err *err)
 {
+    const struct epoch_view *serving = client_epoch(client, client->serving_epoch);
     Torg__V1__Freshness *freshness;
     int rc = planning->inspect->door.freshness(planning->inspect->door.arg, client->name,
                                                planning->arena, &freshness, err);
@@ -87,8 +113,11 @@ static int plan_client(struct planning *planning, const struct client_view *clie
         return err_wrap(err, "the searchers of %s", client->name);
     if (strcmp(client->name, OFFER_CLIENT) == 0)
         add_check(planning, KIND(OFFERS), client->name, 0);
-    for (uint32_t shard = 0; shard < client->shard_count; shard++)
+    for (uint32_t shard = 0; shard < client_numbering(client, serving)->scheme; shard++)
         plan_shard(planning, client, shard, freshness);
+    for (uint32_t i = 0; i < client->numbering_count; i++)
+        if (i != serving->numbering)
+            plan_numbering(planning, client, i, freshness);
     return 0;
 }
 

@@ -2,6 +2,7 @@
 /* verify_registry.c - the check REGISTRY: rows can be read, lie where they belong, have numbers. */
 #include "inspect/bounds.h"
 #include "inspect/digests.h"
+#include "inspect/row_fits.h"
 #include "inspect/verify_parts.h"
 #include "numerator/numerator.h"
 
@@ -25,7 +26,7 @@ static int scan(struct store_tx *tx, void *arg, struct err *err)
     page->asks = arena_array(verifying->arena, page->count + 1, sizeof(*page->asks));
     for (size_t i = 0; i < page->count; i++)
         page->asks[i] = (struct number_ask){.key = page->rows[i].pk, .doc_id = NUMBER_NONE};
-    return page->count ? numbers_find(tx, verifying->client->id, verifying->check->shard,
+    return page->count ? numbers_find(tx, verifying->numbering.space, verifying->check->shard,
                                       page->asks, (uint32_t)page->count, err)
                        : 0;
 }
@@ -48,7 +49,7 @@ static void sum_up(const struct page *page, bool is_begin)
     if (!digests || !verifying->by->is_light)
         return;
     if (is_begin)
-        digests_begin_numbers(digests, verifying->client->id, verifying->check->shard);
+        digests_begin_numbers(digests, verifying->numbering.space, verifying->check->shard);
     for (size_t i = 0; i < page->count; i++)
         if (page->rows[i].status == ROW_ALIVE && page->asks[i].doc_id != NUMBER_NONE)
             digests_add_number(digests, page->asks[i].doc_id, page->rows[i].order.version);
@@ -61,7 +62,7 @@ static int registry_page(struct verifying *verifying, struct err *err)
     int64_t first;
     int rc = cursor_parse(verifying, &cursor, err);
 
-    number_shard_range(verifying->check->shard, verifying->client->shard_count, &first, &page.last);
+    number_shard_range(verifying->check->shard, verifying->numbering.scheme, &first, &page.last);
     page.after = !cursor.is_begin ? cursor.a : first == INT64_MIN ? first : first - 1;
     if (!rc)
         rc = store_read(verifying->inspect->store, scan, &page, err);
@@ -100,13 +101,31 @@ static int read_rows(struct store_tx *tx, void *arg, struct err *err)
                        !verifying->by->is_light, verifying->arena, looking->rows, err);
 
     if (!rc)
-        rc = numbers_find(tx, verifying->client->id, verifying->check->shard, looking->asks,
+        rc = numbers_find(tx, verifying->numbering.space, verifying->check->shard, looking->asks,
                           (uint32_t)verifying->count, err);
     return rc;
 }
 
-static void look_at(const struct verifying *verifying, const struct row *row,
-                    const struct number_ask *ask, struct suspect *suspect)
+/* One that does not fit the epoch has a number if it has had one in another epoch of the same
+ * numbers, and may have none. */
+static int blame_missing(const struct verifying *verifying, struct suspect *suspect,
+                         struct err *err)
+{
+    int64_t epoch =
+        verifying->check->epoch ? verifying->check->epoch : verifying->client->serving_epoch;
+    bool fits = true;
+    int rc = 0;
+
+    if (verifying->client->numbering_count > 1 || verifying->numbering.rebuild)
+        rc = row_fits(verifying->inspect, verifying->client, epoch, suspect->pk, verifying->arena,
+                      &fits, err);
+    if (!rc && fits)
+        suspect_blame(suspect, "missing", "it lives, and has no number");
+    return rc;
+}
+
+static int look_at(const struct verifying *verifying, const struct row *row,
+                   const struct number_ask *ask, struct suspect *suspect, struct err *err)
 {
     struct arena_mark mark = arena_mark(verifying->arena);
     Torg__V1__RawDocument *document;
@@ -115,17 +134,20 @@ static void look_at(const struct verifying *verifying, const struct row *row,
     bool is_ending =
         row->expires_us && row->expires_us - SECOND_US <= clock_wall_us(verifying->inspect->clock);
 
+    int rc = 0;
+
     suspect->now = row->order;
+    suspect->doc_id = ask->doc_id;
     if (row->status == 0)
-        return; /* a tombstone that was forgotten meanwhile */
+        return 0; /* a tombstone that was forgotten meanwhile */
     if (!verifying->by->is_light &&
         row_unpack(verifying->inspect->dictionaries, verifying->client->id, row, verifying->arena,
                    &document, &unreadable))
         suspect_blame(suspect, "unreadable", "it cannot be read: %.160s", unreadable.text);
     else if (row->status == ROW_ALIVE && ask->doc_id == NUMBER_NONE && !is_ending)
-        suspect_blame(suspect, "missing", "it lives, and has no number");
-    suspect->doc_id = ask->doc_id;
+        rc = blame_missing(verifying, suspect, err);
     arena_rewind(verifying->arena, mark);
+    return rc;
 }
 
 static int registry_look(struct verifying *verifying, struct err *err)
@@ -142,7 +164,7 @@ static int registry_look(struct verifying *verifying, struct err *err)
     }
     rc = store_read(verifying->inspect->store, read_rows, &looking, err);
     for (size_t i = 0; i < verifying->count && !rc; i++)
-        look_at(verifying, &looking.rows[i], &looking.asks[i], &verifying->suspects[i]);
+        rc = look_at(verifying, &looking.rows[i], &looking.asks[i], &verifying->suspects[i], err);
     return rc;
 }
 

@@ -394,3 +394,33 @@ int extent_rows_load(struct store_tx *tx, const struct number_place *place, stru
     } while (rc == 0 && count == NUMBER_LOAD_COUNT);
     return rc;
 }
+
+/* --- the end of a space --- */
+
+int place_rows_drop(struct store_tx *tx, const struct number_place *place, uint32_t max,
+                    bool *is_over, struct err *err)
+{
+    static const char *const parts[] = {
+        "DELETE FROM number_slot WHERE space = $1 AND shard = $2 AND key IN (SELECT key FROM "
+        "number_slot WHERE space = $1 AND shard = $2 LIMIT $3)",
+        "DELETE FROM number_free WHERE space = $1 AND shard = $2 AND doc_id IN (SELECT doc_id FROM "
+        "number_free WHERE space = $1 AND shard = $2 LIMIT $3)",
+        "DELETE FROM number_extent WHERE space = $1 AND shard = $2 AND first_id IN (SELECT "
+        "first_id FROM number_extent WHERE space = $1 AND shard = $2 LIMIT $3)",
+    };
+    const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                         STORE_V_INT(max)};
+    int rc = 0;
+
+    *is_over = true;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !rc; i++) {
+        int64_t count = 0;
+
+        rc = store_exec(tx, parts[i], params, 3, &count, err);
+        *is_over = *is_over && count < max;
+    }
+    if (!rc && *is_over) /* the last: who looks for what is left looks for it */
+        rc = store_exec(tx, "DELETE FROM number_space WHERE space = $1 AND shard = $2", params, 2,
+                        NULL, err);
+    return rc;
+}

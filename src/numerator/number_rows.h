@@ -74,6 +74,11 @@ int free_rows_take(struct store_tx *tx, const struct number_place *place, const 
 int free_rows_load(struct store_tx *tx, const struct number_place *place, struct slots *slots,
                    struct err *err);
 
+/* Takes all that a place has away, at most max rows of each table a call; *is_over: nothing is left
+ * of it. */
+int place_rows_drop(struct store_tx *tx, const struct number_place *place, uint32_t max,
+                    bool *is_over, struct err *err);
+
 int extent_row_save(struct store_tx *tx, const struct number_place *place, uint32_t first,
                     struct bytes class, uint32_t next, struct err *err);
 int extent_rows_load(struct store_tx *tx, const struct number_place *place, struct slots *slots,

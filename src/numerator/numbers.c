@@ -25,7 +25,7 @@ struct numbers {
     uint32_t magic;
     struct store *store; /* borrowed */
     struct number_place place;
-    uint32_t scheme;
+    struct numbering numbering;
     struct slots slots;
     struct space_row kept, made;
     struct arena *arena; /* of one call */
@@ -53,6 +53,8 @@ static int load(struct store_tx *tx, void *arg, struct err *err)
 
 int numbers_reload(struct numbers *numbers, struct err *err)
 {
+    const struct numbering *wanted = &numbers->numbering;
+    const struct number_version *has;
     int rc;
 
     object_check(numbers, NUMBERS_MAGIC);
@@ -63,19 +65,22 @@ int numbers_reload(struct numbers *numbers, struct err *err)
         return rc;
     }
     if (numbers->kept.change_no == 0)
-        numbers->kept.version = (struct number_version){.kind = (uint32_t)numbers->place.space,
-                                                        .scheme = numbers->scheme};
+        numbers->kept.version = (struct number_version){
+            .kind = wanted->kind, .scheme = wanted->scheme, .rebuild = wanted->rebuild};
     numbers->made = numbers->kept;
-    if (numbers->kept.version.scheme != numbers->scheme)
+    has = &numbers->kept.version;
+    if (has->kind != wanted->kind || has->scheme != wanted->scheme ||
+        has->rebuild != wanted->rebuild)
         return err_set(err, ERR_PRECONDITION,
-                       "numbers of space %" PRId64 ", shard %" PRIu32
-                       " are of the sharding scheme %" PRIu32 ", and %" PRIu32 " was asked for",
-                       numbers->place.space, numbers->place.shard, numbers->kept.version.scheme,
-                       numbers->scheme);
+                       "numbers of space %" PRId64 ", shard %" PRIu32 " are of %" PRIu32 ".%" PRIu32
+                       ".%" PRIu32 " (type, sharding scheme, rebuild), and %" PRIu32 ".%" PRIu32
+                       ".%" PRIu32 " was asked for",
+                       numbers->place.space, numbers->place.shard, has->kind, has->scheme,
+                       has->rebuild, wanted->kind, wanted->scheme, wanted->rebuild);
     return 0;
 }
 
-int numbers_open(struct store *store, int64_t space, uint32_t shard, uint32_t scheme,
+int numbers_open(struct store *store, const struct numbering *numbering, uint32_t shard,
                  const struct number_rules *rules, struct numbers **numbers, struct err *err)
 {
     struct numbers *made = mem_zero(sizeof(*made));
@@ -83,8 +88,8 @@ int numbers_open(struct store *store, int64_t space, uint32_t shard, uint32_t sc
 
     object_begin(made, NUMBERS_MAGIC);
     made->store = store;
-    made->place = (struct number_place){space, shard};
-    made->scheme = scheme;
+    made->place = (struct number_place){numbering->space, shard};
+    made->numbering = *numbering;
     made->arena = arena_new();
     slots_init(&made->slots, rules);
     rc = numbers_reload(made, err);

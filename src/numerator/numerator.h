@@ -38,6 +38,15 @@ struct number_version {
     uint32_t generation; /* G: grows when numbers are added */
 };
 
+/* The numbers of a collection, spread and counted in one way: T.S.V, with a state and generations
+ * of its own. An epoch of a client's index names one. */
+struct numbering {
+    int64_t space;    /* whose rows of sql/0008 */
+    uint32_t kind;    /* T */
+    uint32_t scheme;  /* S: so many shards, by the hash of the key */
+    uint32_t rebuild; /* V */
+};
+
 /* Why data of one version does not fit a state; NULL when it does. */
 const char *number_version_misfit(const struct number_version *state,
                                   const struct number_version *data);
@@ -68,9 +77,9 @@ struct number_rules {
 
 struct numbers;
 
-/* Reads what is free; writes nothing. The numbers' kind is the space. ERR_PRECONDITION: the shard
- * was numbered under another sharding scheme. On failure *numbers is NULL. */
-int numbers_open(struct store *store, int64_t space, uint32_t shard, uint32_t scheme,
+/* Reads what is free; writes nothing. ERR_PRECONDITION: the rows of the shard are of another T.S.V.
+ * On failure *numbers is NULL. */
+int numbers_open(struct store *store, const struct numbering *numbering, uint32_t shard,
                  const struct number_rules *rules, struct numbers **numbers, struct err *err);
 void numbers_close(struct numbers *numbers); /* NULL is fine */
 /* Reads it again; no transaction may be under way. */

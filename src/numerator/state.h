@@ -134,10 +134,10 @@ int number_state_export(struct store *store, int64_t space, uint32_t shard, uint
                         const struct number_rules *rules, struct number_state **state,
                         struct err *err);
 
-/* The other way: a state of all shards becomes the live numbers of a space that has given none. Its
- * keys are gone until their documents come, within their time to live. ERR_PRECONDITION: numbers
- * were given, or T or S is another; nothing is written. */
-int number_state_import(struct store *store, int64_t space, uint32_t shard_count,
+/* The other way, inside a transaction: a state of all shards becomes the live numbers of a space
+ * that has given none. Its keys are gone until their documents come, within their time to live.
+ * ERR_PRECONDITION: numbers were given, or T or S is another. */
+int number_state_import(struct store_tx *tx, int64_t space, uint32_t shard_count,
                         const struct number_state *state, int64_t now_us, struct err *err);
 
 #endif

@@ -100,9 +100,8 @@ static int add_key(struct store_tx *tx, const struct import *import,
                       NULL, err);
 }
 
-static int import_fn(struct store_tx *tx, void *arg, struct err *err)
+static int add_all(struct store_tx *tx, const struct import *import, struct err *err)
 {
-    const struct import *import = arg;
     const struct number_state *state = import->state;
     int rc = 0;
 
@@ -124,12 +123,12 @@ static int import_fn(struct store_tx *tx, void *arg, struct err *err)
     return rc;
 }
 
-int number_state_import(struct store *store, int64_t space, uint32_t shard_count,
+int number_state_import(struct store_tx *tx, int64_t space, uint32_t shard_count,
                         const struct number_state *state, int64_t now_us, struct err *err)
 {
     struct import import = {state, space, now_us};
     int rc = check_state(&import, shard_count, err);
 
     assert(now_us > 0);
-    return rc ? rc : store_write(store, import_fn, &import, err);
+    return rc ? rc : add_all(tx, &import, err);
 }

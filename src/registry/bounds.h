@@ -70,6 +70,8 @@ enum {
     INDEXER_KEEPING_MS = 200,         /* new clients, shards gained and lost */
     INDEXER_LAG_MS = 1000,            /* how often the lag is measured */
     INDEXER_RETIRED_MS = 600 * 1000,  /* how often topics of retired epochs are looked for */
+    RETIRED_NUMBER_MS = 5000,         /* how often numbers that no epoch has are looked for ... */
+    RETIRED_NUMBER_COUNT = 2000,      /* ... and how many rows of a table go in one transaction */
     FAILED_PAUSE_MS_MIN = 1000,       /* before the second try; doubled with each ... */
     FAILED_PAUSE_MS_MAX = 600 * 1000, /* ... up to this */
     FAILED_PAGE_COUNT = 50,           /* of one answer, unless said */

@@ -326,6 +326,7 @@ static int apply_put(struct applier *applier, const Torg__V1__IndexDocument *mes
         rc = shard_change(applier->shard, message->doc_id, applier->changes, list_changes(applier),
                           err);
         rc = rc ? rc : shard_set_expiry(applier->shard, message->doc_id, message->expires_at, err);
+        rc = rc ? rc : shard_set_birth(applier->shard, message->doc_id, message->birth, err);
         if (!rc)
             applier->counts.change_count++;
         if (rc != ERR_NOT_FOUND)
@@ -334,6 +335,7 @@ static int apply_put(struct applier *applier, const Torg__V1__IndexDocument *mes
     rc = shard_put(applier->shard,
                    &(struct shard_document){.id = message->doc_id,
                                             .expires_at = message->expires_at,
+                                            .birth = message->birth,
                                             .values = applier->values,
                                             .count = applier->count},
                    err);
@@ -445,6 +447,40 @@ static void apply_pour(struct applier *applier, const Torg__V1__IndexPour *messa
     }
 }
 
+/* ---- numbers ---- */
+
+void applier_set_numbers(struct applier *applier, const uint32_t numbers[3])
+{
+    object_check(applier, APPLIER_MAGIC);
+    if (numbers[0])
+        memcpy(applier->progress.numbers, numbers, 3 * sizeof(numbers[0]));
+}
+
+/* A document under a number of another numbering would take the place of a stranger. Messages from
+ * before versions were told have none. */
+static int check_numbers(struct applier *applier, const Torg__V1__IndexMessage *message,
+                         struct err *err)
+{
+    uint32_t *has = applier->progress.numbers;
+    const uint32_t *told = message->place;
+
+    if (message->n_place == 0)
+        return 0;
+    if (message->n_place != 4)
+        return err_set(err, ERR_INVALID,
+                       "the version of its numbers has %zu parts; expected T.S.V.G",
+                       message->n_place);
+    if (has[0] && memcmp(has, told, 3 * sizeof(has[0])) != 0)
+        return err_set(
+            err, ERR_PRECONDITION,
+            "it is numbered by %u.%u.%u.%u (type, sharding scheme, rebuild, generation), "
+            "and this shard by %u.%u.%u",
+            told[0], told[1], told[2], told[3], has[0], has[1], has[2]);
+    memcpy(has, told, 3 * sizeof(has[0]));
+    has[3] = told[3] > has[3] ? told[3] : has[3];
+    return 0;
+}
+
 /* ---- messages ---- */
 
 bool applier_is_final(int rc)
@@ -472,6 +508,12 @@ int applier_apply(struct applier *applier, struct bytes bytes, struct arena *are
     if (message->ticket < applier->progress.ticket) {
         applier->counts.stale_count++;
         return 0;
+    }
+    rc = check_numbers(applier, message, err);
+    if (rc) {
+        if (pk && message->kind_case == TORG__V1__INDEX_MESSAGE__KIND_PUT)
+            *pk = message->put->pk;
+        return rc;
     }
     applier->progress.ticket = message->ticket;
     if (applier->progress.has_gap && !applier->progress.pour &&

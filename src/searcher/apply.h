@@ -2,7 +2,7 @@
 /*
  * apply.h - messages of an index topic become changes of a shard.
  *
- *   IndexMessage ── ticket too low? ──> left alone
+ *   IndexMessage ── ticket too low? ──> left alone; of other numbers (T.S.V)? ──> refused
  *        ├ schema ──> shard_add_field        numbers of fields are their places in the shard
  *        ├ put ──> texts as they were? ── yes ──> shard_change: columns only, no text is indexed
  *        │                              └ no ───> shard_put
@@ -39,6 +39,9 @@ struct applier;
 
 /* Reads the note, adds the hidden fields. The shard is borrowed. */
 int applier_new(struct shard *shard, struct applier **applier, struct err *err);
+/* T.S.V of the numbers that its documents have: messages of others are refused (ERR_PRECONDITION).
+ * T 0: those of the first message that tells them. */
+void applier_set_numbers(struct applier *applier, const uint32_t numbers[3]);
 void applier_free(struct applier *applier); /* before the shard; NULL is fine */
 
 /* One message. A failure that applier_is_final says is the message's own: it changed nothing, and

@@ -68,7 +68,7 @@ void view_release(const struct index_view *view)
         const struct index_client *client = &view->clients[i];
 
         for (uint32_t k = 0; k < client->epoch_count; k++)
-            for (uint32_t s = 0; s < client->shard_count; s++)
+            for (uint32_t s = 0; s < client->epochs[k].shard_count; s++)
                 replica_unref(client->epochs[k].shards[s]);
     }
     arena_free(held->arena);
@@ -149,6 +149,12 @@ const struct index_epoch *client_find_epoch(const struct index_client *client, i
     return NULL;
 }
 
+bool client_feeds(const struct index_client *client, const struct index_epoch *epoch,
+                  uint32_t queue_shard, uint32_t shard)
+{
+    return shard / (epoch->shard_count / client->shard_count) == queue_shard;
+}
+
 const struct index_epoch *client_serving(const struct index_client *client)
 {
     for (uint32_t i = 0; i < client->epoch_count; i++)
@@ -175,27 +181,28 @@ static struct replica *find_replica(const struct index_view *view, const char *n
     const struct index_client *client = view_find(view, name);
     const struct index_epoch *there = client ? client_find_epoch(client, epoch) : NULL;
 
-    if (!there || client->shard_count != shard_count)
+    if (!there || there->shard_count != shard_count)
         return NULL;
     return there->shards[shard];
 }
 
-static struct replica *start_replica(struct follower *follower, const char *client, int64_t epoch,
-                                     uint32_t shard, uint32_t shard_count)
+static struct replica *start_replica(struct follower *follower, const char *client,
+                                     const struct index_epoch *epoch, uint32_t shard)
 {
     char dir[PATH_SIZE];
-    const struct replica_options options = {.topics = follower->options.topics,
-                                            .clock = follower->options.clock,
-                                            .dir = follower->options.dir ? dir : NULL,
-                                            .client = client,
-                                            .epoch = epoch,
-                                            .shard = shard,
-                                            .shard_count = shard_count,
-                                            .waiters = &follower->waiters,
-                                            .old = &follower->old};
+    const struct replica_options options = {
+        .topics = follower->options.topics,
+        .clock = follower->options.clock,
+        .dir = follower->options.dir ? dir : NULL,
+        .client = client,
+        .epoch = epoch->epoch,
+        .shard = shard,
+        .numbers = {epoch->numbers[0], epoch->shard_count, epoch->numbers[2]},
+        .waiters = &follower->waiters,
+        .old = &follower->old};
 
-    snprintf(dir, sizeof(dir), "%s/%s/%jd/%u", follower->options.dir, client, (intmax_t)epoch,
-             shard);
+    snprintf(dir, sizeof(dir), "%s/%s/%jd/%u", follower->options.dir, client,
+             (intmax_t)epoch->epoch, shard);
     return replica_new(&options);
 }
 
@@ -207,14 +214,31 @@ static bool is_client_name(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == size;
 }
 
+/* A shard of the queue feeds as many of an epoch as any other. */
+static bool are_shards_right(const Torg__V1__IndexMap__Client *client)
+{
+    bool are_right = client->shard_count >= 1 && client->shard_count <= SEARCHER_SHARD_COUNT_MAX;
+
+    for (size_t i = 0; i < client->n_epochs && are_right; i++)
+        are_right = client->epochs[i]->shard_count <= SEARCHER_SHARD_COUNT_MAX &&
+                    client->epochs[i]->shard_count % client->shard_count == 0;
+    return are_right;
+}
+
 static void make_epoch(struct follower *follower, struct held_view *view,
                        const Torg__V1__IndexMap__Client *client,
                        const Torg__V1__IndexMap__Epoch *message, struct index_epoch *epoch,
                        uint32_t *room)
 {
-    *epoch = (struct index_epoch){.epoch = message->epoch, .state = message->state};
-    epoch->shards = arena_array(view->arena, client->shard_count + 1, sizeof(struct replica *));
-    for (uint32_t i = 0; i < client->shard_count; i++) {
+    *epoch = (struct index_epoch){.epoch = message->epoch,
+                                  .state = message->state,
+                                  .space = message->space ? message->space : client->id,
+                                  .shard_count = message->shard_count ? message->shard_count
+                                                                      : client->shard_count};
+    for (size_t i = 0; i < message->n_numbers && i < ARRAY_COUNT(epoch->numbers); i++)
+        epoch->numbers[i] = message->numbers[i];
+    epoch->shards = arena_array(view->arena, epoch->shard_count + 1, sizeof(struct replica *));
+    for (uint32_t i = 0; i < epoch->shard_count; i++) {
         struct replica *there;
 
         if (!is_ours(follower, i))
@@ -227,10 +251,9 @@ static void make_epoch(struct follower *follower, struct held_view *view,
         }
         (*room)--;
         there =
-            find_replica(&follower->view->view, client->name, epoch->epoch, i, client->shard_count);
+            find_replica(&follower->view->view, client->name, epoch->epoch, i, epoch->shard_count);
         epoch->shards[i] =
-            there ? replica_ref(there)
-                  : start_replica(follower, client->name, epoch->epoch, i, client->shard_count);
+            there ? replica_ref(there) : start_replica(follower, client->name, epoch, i);
     }
 }
 
@@ -245,8 +268,7 @@ static struct held_view *make_view(struct follower *follower, const Torg__V1__In
         const Torg__V1__IndexMap__Client *message = map->clients[i];
         struct index_epoch *epochs;
 
-        if (!is_client_name(message->name) || message->shard_count < 1 ||
-            message->shard_count > SEARCHER_SHARD_COUNT_MAX) {
+        if (!is_client_name(message->name) || !are_shards_right(message)) {
             log_error("a client of the index map is skipped", LOG_TEXT("client", message->name),
                       LOG_INT("shards", message->shard_count));
             continue;
@@ -271,11 +293,11 @@ static void stop_others(const struct index_view *old, const struct index_view *n
         const struct index_client *client = &old->clients[i];
 
         for (uint32_t k = 0; k < client->epoch_count; k++)
-            for (uint32_t s = 0; s < client->shard_count; s++) {
+            for (uint32_t s = 0; s < client->epochs[k].shard_count; s++) {
                 struct replica *replica = client->epochs[k].shards[s];
 
                 if (replica && find_replica(now, client->name, client->epochs[k].epoch, s,
-                                            client->shard_count) != replica) {
+                                            client->epochs[k].shard_count) != replica) {
                     log_info("an index is retired", LOG_TEXT("client", client->name),
                              LOG_INT("epoch", client->epochs[k].epoch), LOG_INT("shard", s));
                     replica_stop(replica, true);
@@ -388,7 +410,7 @@ static void checkpoint_all(struct follower *follower, bool is_all)
 
     for (uint32_t i = 0; i < view->client_count; i++)
         for (uint32_t k = 0; k < view->clients[i].epoch_count; k++)
-            for (uint32_t s = 0; s < view->clients[i].shard_count; s++) {
+            for (uint32_t s = 0; s < view->clients[i].epochs[k].shard_count; s++) {
                 struct replica *replica = view->clients[i].epochs[k].shards[s];
                 struct err err;
 
@@ -467,7 +489,7 @@ static void stop_all(const struct index_view *view)
 {
     for (uint32_t i = 0; i < view->client_count; i++)
         for (uint32_t k = 0; k < view->clients[i].epoch_count; k++)
-            for (uint32_t s = 0; s < view->clients[i].shard_count; s++)
+            for (uint32_t s = 0; s < view->clients[i].epochs[k].shard_count; s++)
                 if (view->clients[i].epochs[k].shards[s])
                     replica_stop(view->clients[i].epochs[k].shards[s], false);
 }

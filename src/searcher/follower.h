@@ -26,13 +26,16 @@
 struct index_epoch {
     int64_t epoch;
     Torg__V1__IndexMap__Epoch__State state;
+    uint32_t shard_count;
+    uint32_t numbers[3];     /* T.S.V; T 0: not told */
+    int64_t space;           /* of its numbers */
     struct replica **shards; /* by shard, counted; NULL: not of this process */
 };
 
 struct index_client {
     const char *name;
     int64_t id;
-    uint32_t shard_count;
+    uint32_t shard_count; /* of its queue: each feeds as many shards of an epoch */
     const struct index_epoch *epochs;
     uint32_t epoch_count;
 };
@@ -71,6 +74,9 @@ void view_release(const struct index_view *view);
 /* NULL: there is none. */
 const struct index_client *view_find(const struct index_view *view, const char *client);
 const struct index_epoch *client_find_epoch(const struct index_client *client, int64_t epoch);
+/* Whether a write of that shard of the queue comes to this shard of the epoch, or may. */
+bool client_feeds(const struct index_client *client, const struct index_epoch *epoch,
+                  uint32_t queue_shard, uint32_t shard);
 const struct index_epoch *client_serving(const struct index_client *client);
 
 /* Whether there is a map, and it was read at least once. */

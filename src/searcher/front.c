@@ -158,10 +158,19 @@ static int choose_epoch(struct searching *searching, int64_t epoch, struct err *
     return front_find_epoch(searching->client, epoch, &searching->epoch, err);
 }
 
+static void add_wait(struct searching *searching, uint32_t shard, Torg__V1__LaneFreshness *lane,
+                     size_t max)
+{
+    if (!searching->waits[shard])
+        searching->waits[shard] =
+            arena_array(searching->arena, max, sizeof(searching->waits[0][0]));
+    searching->waits[shard][searching->wait_counts[shard]++] = lane;
+}
+
 static int read_tokens(struct searching *searching, char *const *tokens, size_t count,
                        struct err *err)
 {
-    uint32_t shard_count = searching->client->shard_count;
+    uint32_t shard_count = searching->epoch->shard_count;
 
     searching->waits = arena_array(searching->arena, shard_count, sizeof(searching->waits[0]));
     searching->wait_counts =
@@ -175,8 +184,9 @@ static int read_tokens(struct searching *searching, char *const *tokens, size_t 
         struct change_token token;
         int rc = change_token_parse(bytes_of(tokens[i]), NULL, &token, err);
 
-        if (!rc && (token.client_id != searching->client->id || token.shard >= shard_count ||
-                    token.lane >= PROGRESS_LANE_COUNT))
+        if (!rc &&
+            (token.client_id != searching->client->id ||
+             token.shard >= searching->client->shard_count || token.lane >= PROGRESS_LANE_COUNT))
             rc = err_set(err, ERR_INVALID, "is a token of another client's write");
         if (rc) {
             err_wrap(err, "wait[%zu]", i);
@@ -185,10 +195,9 @@ static int read_tokens(struct searching *searching, char *const *tokens, size_t 
         torg__v1__lane_freshness__init(lane);
         lane->lane = (Torg__V1__QueueLane__Name)token.lane;
         lane->idx = token.idx;
-        if (!searching->waits[token.shard])
-            searching->waits[token.shard] =
-                arena_array(searching->arena, count, sizeof(searching->waits[0][0]));
-        searching->waits[token.shard][searching->wait_counts[token.shard]++] = lane;
+        for (uint32_t k = 0; k < shard_count; k++)
+            if (client_feeds(searching->client, searching->epoch, token.shard, k))
+                add_wait(searching, k, lane, count);
     }
     return 0;
 }
@@ -196,7 +205,7 @@ static int read_tokens(struct searching *searching, char *const *tokens, size_t 
 /* Offsets of another epoch are those of another topic. */
 static int read_seen(struct searching *searching, struct bytes seen, struct err *err)
 {
-    uint32_t shard_count = searching->client->shard_count;
+    uint32_t shard_count = searching->epoch->shard_count;
     struct seen before = {0};
     int rc = seen.size ? seen_decode(seen, searching->arena, &before, err) : 0;
 
@@ -212,7 +221,7 @@ static int read_seen(struct searching *searching, struct bytes seen, struct err 
 /* A shard that did not answer has shown nothing: what was seen before holds on. */
 static struct bytes tell_seen(const struct searching *searching)
 {
-    uint32_t count = searching->client->shard_count;
+    uint32_t count = searching->epoch->shard_count;
     struct seen seen = {.client_id = searching->client->id,
                         .epoch = searching->epoch->epoch,
                         .shard_count = count,
@@ -243,7 +252,7 @@ static int wait_until(const struct searching *searching, int64_t until_us, struc
 {
     int rc = 0;
 
-    for (uint32_t i = 0; i < searching->client->shard_count && rc != ERR_LIMIT; i++) {
+    for (uint32_t i = 0; i < searching->epoch->shard_count && rc != ERR_LIMIT; i++) {
         struct replica *replica = searching->epoch->shards[i];
 
         if (!searching->wait_counts[i] || !is_worth_waiting(searching, replica))
@@ -304,7 +313,7 @@ static bool needs_words(const struct searching *searching, size_t i)
     const Torg__V1__QueryStage *stage = searching->query->stages[i];
 
     return has_text(stage) && searching->stages[i].asked && !searching->stages[i].words &&
-           has_scores(stage) && (has_cursor(stage) || searching->client->shard_count > 1);
+           has_scores(stage) && (has_cursor(stage) || searching->epoch->shard_count > 1);
 }
 
 /* Hits before the page, which the only shard need not read and tell. */
@@ -313,7 +322,7 @@ static uint32_t skipped(const struct searching *searching, size_t i)
     const Torg__V1__QueryStage *stage = searching->query->stages[i];
     const struct stage_state *state = &searching->stages[i];
 
-    if (searching->client->shard_count > 1 || has_cap(stage) || stage->rerank || !state->limit)
+    if (searching->epoch->shard_count > 1 || has_cap(stage) || stage->rerank || !state->limit)
         return 0;
     return state->offset;
 }
@@ -361,7 +370,7 @@ static int find_fault(const struct searching *searching, struct err *err)
     const struct gather_ask *fault = NULL;
     bool has_answer = false;
 
-    for (uint32_t i = 0; i < searching->client->shard_count; i++) {
+    for (uint32_t i = 0; i < searching->epoch->shard_count; i++) {
         const struct gather_ask *ask = &searching->asks[i];
 
         if (!ask->request)
@@ -386,7 +395,7 @@ static uint32_t drop_failed(struct searching *searching)
 {
     uint32_t left = 0;
 
-    for (uint32_t i = 0; i < searching->client->shard_count; i++) {
+    for (uint32_t i = 0; i < searching->epoch->shard_count; i++) {
         if (searching->asks[i].err.code)
             searching->asks[i].request = NULL;
         left += searching->asks[i].request != NULL;
@@ -396,7 +405,7 @@ static uint32_t drop_failed(struct searching *searching)
 
 static int none_answered(const struct searching *searching, struct err *err)
 {
-    for (uint32_t i = 0; i < searching->client->shard_count; i++)
+    for (uint32_t i = 0; i < searching->epoch->shard_count; i++)
         if (searching->asks[i].err.code) {
             *err = searching->asks[i].err;
             if (err->code == ERR_NOT_FOUND) /* by another searcher, whose map is another */
@@ -411,14 +420,14 @@ static int none_answered(const struct searching *searching, struct err *err)
 static bool counts_first(const struct searching *searching)
 {
     for (size_t i = 0; i < searching->query->n_stages; i++)
-        if (searching->client->shard_count > 1 && needs_words(searching, i))
+        if (searching->epoch->shard_count > 1 && needs_words(searching, i))
             return true;
     return false;
 }
 
 static void take_words(struct searching *searching)
 {
-    uint32_t count = searching->client->shard_count;
+    uint32_t count = searching->epoch->shard_count;
 
     for (uint32_t i = 0; i < searching->query->n_stages; i++) {
         const Torg__V1__WordCounts **words = arena_array(searching->arena, count, sizeof(words[0]));
@@ -441,14 +450,14 @@ static int count_words(struct searching *searching, struct err *err)
     int64_t deadline_us = searching->deadline_us;
     int rc;
 
-    for (uint32_t i = 0; i < searching->client->shard_count; i++)
+    for (uint32_t i = 0; i < searching->epoch->shard_count; i++)
         if (searching->asks[i].request)
             make_request(searching, i, false);
     /* A shard that hangs must leave time to ask the others. */
-    if (!searching->has_waits && searching->client->shard_count > 1)
+    if (!searching->has_waits && searching->epoch->shard_count > 1)
         deadline_us = now_us + (deadline_us - now_us) / WORDS_SHARE;
     gather(&searching->front->gatherer, GATHER_WORDS, searching->epoch, searching->asks,
-           searching->client->shard_count, deadline_us, searching->arena);
+           searching->epoch->shard_count, deadline_us, searching->arena);
     rc = find_fault(searching, err);
     if (!rc)
         take_words(searching);
@@ -463,7 +472,7 @@ static void take_told_words(struct searching *searching)
     const struct gather_ask *ask = &searching->asks[0];
 
     for (size_t i = 0; i < searching->query->n_stages && ask->request; i++)
-        if (searching->client->shard_count == 1 && !searching->stages[i].words)
+        if (searching->epoch->shard_count == 1 && !searching->stages[i].words)
             searching->stages[i].words = ask->answer->stages[i]->words;
 }
 
@@ -492,12 +501,12 @@ static int ask_shards(struct searching *searching, struct err *err)
 {
     int rc;
 
-    for (uint32_t i = 0; i < searching->client->shard_count; i++)
+    for (uint32_t i = 0; i < searching->epoch->shard_count; i++)
         if (searching->asks[i].request)
             make_request(searching, i, true);
     gather(&searching->front->gatherer, GATHER_SEARCH, searching->epoch, searching->asks,
-           searching->client->shard_count, searching->deadline_us, searching->arena);
-    for (uint32_t i = 0; i < searching->client->shard_count; i++) {
+           searching->epoch->shard_count, searching->deadline_us, searching->arena);
+    for (uint32_t i = 0; i < searching->epoch->shard_count; i++) {
         struct gather_ask *ask = &searching->asks[i];
 
         if (ask->request && !ask->err.code && !fits(searching, ask->answer))
@@ -528,7 +537,7 @@ static struct bytes make_cursor(struct searching *searching, uint32_t i,
     const struct stage_state *state = &searching->stages[i];
     const struct page_cursor *before = state->mark;
     bool is_capped = has_cap(searching->query->stages[i]);
-    size_t room = 2 * (size_t)searching->client->shard_count;
+    size_t room = 2 * (size_t)searching->epoch->shard_count;
     struct cursor_place *places = arena_array(searching->arena, room + 1, sizeof(*places));
     struct page_cursor cursor = {
         .query_hash =
@@ -568,7 +577,7 @@ static struct merge_page page_of(const struct searching *searching, uint32_t i)
 static int merge_all(struct searching *searching, Torg__V1__QueryAnswer *answer, bool *again,
                      struct err *err)
 {
-    uint32_t shard_count = searching->client->shard_count;
+    uint32_t shard_count = searching->epoch->shard_count;
     struct merge_part *parts = arena_array(searching->arena, shard_count, sizeof(*parts));
     uint32_t count = 0;
 
@@ -613,7 +622,7 @@ static int merge_all(struct searching *searching, Torg__V1__QueryAnswer *answer,
 
 static void tell_missing(const struct searching *searching, Torg__V1__SearchResponse *response)
 {
-    uint32_t count = searching->client->shard_count;
+    uint32_t count = searching->epoch->shard_count;
 
     response->missing_shards =
         arena_array(searching->arena, count + 1, sizeof(response->missing_shards[0]));
@@ -625,7 +634,7 @@ static void tell_missing(const struct searching *searching, Torg__V1__SearchResp
 
 static void tell_old(const struct searching *searching, Torg__V1__SearchResponse *response)
 {
-    uint32_t count = searching->client->shard_count;
+    uint32_t count = searching->epoch->shard_count;
 
     response->old_shards =
         arena_array(searching->arena, count + 1, sizeof(response->old_shards[0]));
@@ -645,7 +654,7 @@ static void tell_old(const struct searching *searching, Torg__V1__SearchResponse
 static int ask_and_merge(struct searching *searching, Torg__V1__QueryAnswer *answer,
                          struct err *err)
 {
-    struct arena *arena = searching->client->shard_count > 1 ? arena_new() : NULL;
+    struct arena *arena = searching->epoch->shard_count > 1 ? arena_new() : NULL;
     bool again = true;
     int rc = 0;
 
@@ -666,7 +675,7 @@ static int search(struct searching *searching, Torg__V1__SearchResponse *respons
 {
     Torg__V1__QueryAnswer *answer = MESSAGE_NEW(query_answer, searching->arena);
     int64_t began_us = clock_mono_us(searching->front->clock);
-    uint32_t count = searching->client->shard_count;
+    uint32_t count = searching->epoch->shard_count;
     struct bytes seen;
     int rc;
 

@@ -32,7 +32,7 @@ static void check_client(const struct front *front, const struct index_client *c
     struct replica_state *now = mem_alloc(sizeof(*now));
     bool is_ours = false, is_opening = false, is_broken = false, is_old = false;
 
-    for (uint32_t i = 0; epoch && i < client->shard_count; i++) {
+    for (uint32_t i = 0; epoch && i < epoch->shard_count; i++) {
         if (!epoch->shards[i])
             continue;
         is_ours = true;

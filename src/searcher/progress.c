@@ -4,7 +4,13 @@
 
 #include "base/varint.h"
 
-enum { VERSION_WITHOUT_POUR = 1, VERSION_WITHOUT_TIME = 2, VERSION = 3, FLAG_GAP = 1 };
+enum {
+    VERSION_WITHOUT_POUR = 1,
+    VERSION_WITHOUT_TIME = 2,
+    VERSION_WITHOUT_NUMBERS = 3,
+    VERSION = 4,
+    FLAG_GAP = 1
+};
 
 void progress_encode(const struct progress *progress, struct buf *out)
 {
@@ -14,9 +20,23 @@ void progress_encode(const struct progress *progress, struct buf *out)
     varint_put(out, (uint64_t)progress->pour); /* never below 0: such a shard is thrown away */
     varint_put(out, progress->pour_ticket);
     varint_put(out, (uint64_t)progress->time_us);
+    for (int i = 0; i < 4; i++)
+        varint_put(out, progress->numbers[i]);
     varint_put(out, PROGRESS_LANE_COUNT);
     for (int i = 0; i < PROGRESS_LANE_COUNT; i++)
         varint_put(out, (uint64_t)progress->lanes[i]);
+}
+
+static bool decode_numbers(struct bytes *note, struct progress *progress)
+{
+    for (int i = 0; i < 4; i++) {
+        uint64_t number;
+
+        if (!varint_get(note, &number) || number > UINT32_MAX)
+            return false;
+        progress->numbers[i] = (uint32_t)number;
+    }
+    return true;
 }
 
 static bool decode(struct bytes note, struct progress *progress)
@@ -31,6 +51,8 @@ static bool decode(struct bytes note, struct progress *progress)
         (!varint_get(&note, &pour) || !varint_get(&note, &progress->pour_ticket)))
         return false;
     if (version > VERSION_WITHOUT_TIME && !varint_get(&note, &time_us))
+        return false;
+    if (version > VERSION_WITHOUT_NUMBERS && !decode_numbers(&note, progress))
         return false;
     if (!varint_get(&note, &count) || count > PROGRESS_LANE_COUNT)
         return false;

@@ -2,10 +2,10 @@
 /*
  * progress.h - what a shard knows of those who feed it; kept as the shard's note.
  *
- *     3 | varint ticket | flags byte | varint pour | varint its ticket | varint time |
- *         varint count | varint idx of each lane
+ *     4 | varint ticket | flags byte | varint pour | varint its ticket | varint time |
+ *         varint T | varint S | varint V | varint G | varint count | varint idx of each lane
  *
- * Version 1 had no pour, version 2 no time.
+ * Version 1 had no pour, version 2 no time, version 3 no T.S.V.G.
  *
  * It belongs to an offset of the topic, as the shard's content does: both are published, saved and
  * loaded together.
@@ -30,6 +30,7 @@ struct progress {
                                          * below: what is there is of no use, as of version 1 */
     uint64_t pour_ticket;               /* of who began it */
     int64_t time_us;                    /* of the newest message that is in; 0: not known */
+    uint32_t numbers[4];                /* T.S.V.G of the numbers that it has; T 0: not known */
 };
 
 void progress_encode(const struct progress *progress, struct buf *out);

@@ -42,7 +42,8 @@ struct replica_options {
     const char *dir;           /* of the shard; NULL: in memory alone */
     const char *client;
     int64_t epoch;
-    uint32_t shard, shard_count;
+    uint32_t shard;
+    uint32_t numbers[3];     /* T.S.V of its documents' numbers; T 0: not known */
     struct waiters *waiters; /* of all replicas, as the next */
     struct old_states *old;
 };

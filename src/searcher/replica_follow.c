@@ -350,10 +350,11 @@ static int sweep(struct following *following, struct err *err)
 int replica_open_shard(struct replica *replica, uint32_t place, struct shard **shard,
                        struct err *err)
 {
+    const uint32_t *numbers = replica->options.numbers;
     const struct shard_options options = {.dir = replica->places[place],
                                           .clock = replica->options.clock,
                                           .epoch = (uint64_t)replica->options.epoch,
-                                          .place = {0, replica->options.shard_count, 0, 0},
+                                          .place = {numbers[0], numbers[1], numbers[2], 0},
                                           .background = true};
     int rc = shard_open(&options, shard, err);
 
@@ -402,6 +403,8 @@ static int open_following(struct following *following, struct err *err)
     following->is_behind = following->offset < first;
     following->is_gone = following->is_behind || following->offset > end;
     rc = applier_new(shard, &following->applier, err);
+    if (!rc)
+        applier_set_numbers(following->applier, replica->options.numbers);
     if (!rc && following->is_gone && following->offset == 0) {
         following->is_gone = false;
         rc = begin_anew(following, first, err);

@@ -117,7 +117,7 @@ static int find_replica(const struct index_view *view, const Torg__V1__ShardRequ
     const struct index_client *client = view_find(view, request->client);
     const struct index_epoch *epoch = client ? client_find_epoch(client, request->epoch) : NULL;
 
-    *replica = epoch && request->shard < client->shard_count ? epoch->shards[request->shard] : NULL;
+    *replica = epoch && request->shard < epoch->shard_count ? epoch->shards[request->shard] : NULL;
     if (*replica)
         return 0;
     return err_set(err, ERR_NOT_FOUND, "this process has no shard %u of %s, epoch %jd",

@@ -43,7 +43,7 @@ static int find_number(struct store_tx *tx, void *arg, struct err *err)
 {
     struct explaining *explaining = arg;
     struct number_ask ask = {.key = bytes_of(explaining->request->pk), .doc_id = NUMBER_NONE};
-    int rc = numbers_find(tx, explaining->client->id, explaining->shard, &ask, 1, err);
+    int rc = numbers_find(tx, explaining->epoch->space, explaining->shard, &ask, 1, err);
 
     explaining->doc_id = ask.doc_id;
     return rc;
@@ -216,8 +216,8 @@ int searcher_explain(struct call *call, const ProtobufCMessage *message, Protobu
     if (!rc && !*request->pk)
         rc = err_set(err, ERR_INVALID, "pk: the key of the document is missing");
     if (!rc) {
-        explaining.shard = number_key_shard(number_key_hash(bytes_of(request->pk)),
-                                            explaining.client->shard_count);
+        explaining.shard =
+            number_key_shard(number_key_hash(bytes_of(request->pk)), explaining.epoch->shard_count);
         if (explaining.epoch->shards[explaining.shard])
             rc = explain_here(&explaining, (Torg__V1__ExplainResponse *)answer, err);
         else if (!request->is_passed_on &&

@@ -41,6 +41,7 @@ static int list_document(struct lister *lister, docid id, struct err *err)
             document->pk = arena_text(lister->arena, lister->stored[i].text);
     columns_get(lister->snapshot->columns, id, &lister->version_field, 1, &version);
     document->version = version == COLUMN_NULL ? 0 : version;
+    document->birth = shard_birth(lister->visit->shard, id);
     if (lister->with_content)
         document->content =
             shard_hash_document(lister->visit->shard, lister->snapshot, id, lister->stored, count);
@@ -149,9 +150,9 @@ int searcher_find_shard(const struct index_view *view, const char *name, int64_t
     int rc = front_find_client(view, name, &client, err);
 
     rc = rc ? rc : front_find_epoch(client, epoch_no, &epoch, err);
-    if (!rc && shard >= client->shard_count)
+    if (!rc && shard >= epoch->shard_count)
         rc = err_set(err, ERR_INVALID, "shard: %u, and client \"%s\" has %u, counted from 0", shard,
-                     name, client->shard_count);
+                     name, epoch->shard_count);
     if (!rc && !epoch->shards[shard])
         rc = err_set(err, ERR_NOT_FOUND,
                      "shard: %u is not of this process; ask a searcher that GetFreshness names",
@@ -212,6 +213,11 @@ size_t searcher_tell_lanes(const struct progress *progress, struct arena *arena,
     return PROGRESS_LANE_COUNT;
 }
 
+static char *tell_numbers(const uint32_t numbers[4], struct arena *arena)
+{
+    return arena_printf(arena, "%u.%u.%u.%u", numbers[0], numbers[1], numbers[2], numbers[3]);
+}
+
 static Torg__V1__ShardFreshness *tell_replica(struct replica *replica, struct arena *arena)
 {
     Torg__V1__ShardFreshness *message = MESSAGE_NEW(shard_freshness, arena);
@@ -230,6 +236,8 @@ static Torg__V1__ShardFreshness *tell_replica(struct replica *replica, struct ar
     message->passed_count = state->passed_count;
     message->fill_ms = state->fill_ms;
     message->old_seconds = replica_old_seconds(replica, state);
+    if (state->progress.numbers[0])
+        message->numbers = tell_numbers(state->progress.numbers, arena);
     message->n_lanes = searcher_tell_lanes(&state->progress, arena, &message->lanes);
     message->passed = arena_array(arena, REPLICA_PASSED_COUNT, sizeof(message->passed[0]));
     for (uint32_t i = 0; i < state->passed_kept; i++) {
@@ -253,7 +261,7 @@ static void tell_clients(const struct index_view *view, const char *only, struct
         if (only && strcmp(client->name, only) != 0)
             continue;
         for (uint32_t k = 0; k < client->epoch_count; k++)
-            for (uint32_t s = 0; s < client->shard_count; s++)
+            for (uint32_t s = 0; s < client->epochs[k].shard_count; s++)
                 if (client->epochs[k].shards[s])
                     freshness->shards[freshness->n_shards++] =
                         tell_replica(client->epochs[k].shards[s], arena);
@@ -300,12 +308,15 @@ static int ask_another(const struct searcher *searcher, const char *client, int6
     return rc;
 }
 
+/* It is in one of the shards that its shard of the queue feeds, and all of those tell how far they
+ * are. */
 static int find_write(const struct searcher *searcher, const struct index_client *client,
                       const Torg__V1__GetFreshnessRequest *request, int64_t deadline_us,
                       struct arena *arena, bool *is_searchable, struct err *err)
 {
-    const struct index_epoch *epoch;
+    const struct index_epoch *epoch = NULL;
     struct change_token token;
+    bool is_first = true, is_here = false;
     int rc = change_token_parse(bytes_of(request->token), NULL, &token, err);
 
     if (!rc && (token.client_id != client->id || token.shard >= client->shard_count ||
@@ -314,17 +325,26 @@ static int find_write(const struct searcher *searcher, const struct index_client
     rc = rc ? rc : front_find_epoch(client, 0, &epoch, err);
     if (rc)
         return rc;
-    if (epoch->shards[token.shard]) {
-        rc = replica_wait(epoch->shards[token.shard], token.lane, token.idx, deadline_us, err);
-        *is_searchable = rc == 0;
-        if (!rc && searcher->is_found)
-            rc = searcher->is_found(searcher->is_found_arg, request->token, arena, is_searchable,
-                                    err);
-        rc = rc == ERR_TIMEOUT ? 0 : rc;
-    } else if (!request->is_passed_on) {
-        rc = ask_another(searcher, client->name, epoch->epoch, request, token.shard, arena,
-                         is_searchable, err);
+    for (uint32_t i = 0; i < epoch->shard_count && !rc; i++) {
+        bool is_there = false;
+
+        if (!client_feeds(client, epoch, token.shard, i) ||
+            (!epoch->shards[i] && request->is_passed_on)) /* another of us is asked for it */
+            continue;
+        if (epoch->shards[i]) {
+            rc = replica_wait(epoch->shards[i], token.lane, token.idx, deadline_us, err);
+            is_there = rc == 0;
+            is_here = true;
+            rc = rc == ERR_TIMEOUT ? 0 : rc;
+        } else {
+            rc = ask_another(searcher, client->name, epoch->epoch, request, i, arena, &is_there,
+                             err);
+        }
+        *is_searchable = is_there && (is_first || *is_searchable);
+        is_first = false;
     }
+    if (!rc && is_here && *is_searchable && searcher->is_found)
+        rc = searcher->is_found(searcher->is_found_arg, request->token, arena, is_searchable, err);
     return rc;
 }
 

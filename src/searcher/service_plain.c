@@ -25,7 +25,7 @@ static struct visit *visit_any(const struct index_view *view, const char *name)
     const struct index_epoch *epoch = client ? client_serving(client) : NULL;
     struct visit *visit = NULL;
 
-    for (uint32_t i = 0; epoch && i < client->shard_count && !visit; i++)
+    for (uint32_t i = 0; epoch && i < epoch->shard_count && !visit; i++)
         if (!epoch->shards[i] || replica_visit(epoch->shards[i], 0, &visit, NULL))
             visit = NULL;
     return visit;
@@ -177,7 +177,7 @@ static void put_client(const struct index_client *client, bool is_first, struct 
     uint64_t count = 0;
     bool is_whole = epoch != NULL;
 
-    for (uint32_t i = 0; epoch && i < client->shard_count; i++) {
+    for (uint32_t i = 0; epoch && i < epoch->shard_count; i++) {
         struct replica_state state;
 
         if (!epoch->shards[i]) {

@@ -36,6 +36,7 @@ enum {
     SLOT_COUNT_MAX = CLASS_COUNT * NUMBER_EXTENT_SIZE,
 };
 
+static const struct numbering numbering = {.space = SPACE, .kind = SPACE, .scheme = SCHEME};
 static const char *const classes[CLASS_COUNT] = {"", "cars", "flats", "велосипеды"};
 
 enum op_kind { OP_GIVE, OP_LEAVE, OP_SWEEP };
@@ -248,8 +249,8 @@ static void open_numbers(struct run *run)
 {
     struct err err = {0};
 
-    if (numbers_open(run->fixture->store, SPACE, SHARD, SCHEME, &run->model->rules,
-                     &run->work.numbers, &err))
+    if (numbers_open(run->fixture->store, &numbering, SHARD, &run->model->rules, &run->work.numbers,
+                     &err))
         fail_msg("%s", err.text);
 }
 
@@ -482,7 +483,7 @@ static struct numbers *opened(struct fixture *fixture, const struct number_rules
     struct numbers *numbers;
     struct err err = {0};
 
-    if (numbers_open(fixture->store, SPACE, SHARD, SCHEME, rules, &numbers, &err))
+    if (numbers_open(fixture->store, &numbering, SHARD, rules, &numbers, &err))
         fail_msg("%s", err.text);
     return numbers;
 }
@@ -723,9 +724,17 @@ static void bad_keys_change_nothing(void **state)
     asks[1] = (struct number_ask){.key = bytes_of("k")};
     assert_int_equal(store_write(fixture->store, give_many, &many, &err), 0);
     numbers_settle(many.numbers, true);
-    assert_int_equal(numbers_open(fixture->store, SPACE, SHARD, SCHEME + 1, &rules, &other, &err),
-                     ERR_PRECONDITION);
-    assert_null(other);
+    for (int i = 0; i < 3; i++) {
+        struct numbering wrong = numbering;
+
+        wrong.kind += i == 0;
+        wrong.scheme += i == 1;
+        wrong.rebuild += i == 2;
+        assert_int_equal(numbers_open(fixture->store, &wrong, SHARD, &rules, &other, &err),
+                         ERR_PRECONDITION);
+        assert_non_null(strstr(err.text, "7.3.0"));
+        assert_null(other);
+    }
     numbers_close(many.numbers);
 }
 

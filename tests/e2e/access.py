@@ -27,7 +27,7 @@ OF_SELLER = {
 OF_CLIENT = {
     "DocumentService": "PutDocuments PutFields GetDocument",
     "SchemaService": "GetSchema DeclareSchema",
-    "EpochService": "PlanEpoch StartEpoch GetEpochs SwitchEpoch RollbackEpoch AbandonEpoch",
+    "EpochService": "PlanEpoch StartEpoch GetEpochs SwitchEpoch RollbackEpoch AbandonEpoch DropEpoch",
     "QueueService": "ListLanes ListFailed GetFailed ReplayFailed DropFailed",
     "SearcherService": "Search Explain GetFreshness ListIndexed CompareEpochs CheckShard CountWords SearchShard",
 }

@@ -88,6 +88,7 @@ CASES = {
     "EpochService/SwitchEpoch": (lambda at: {**NO_CLIENT, "epoch": 2}, answers(operator=MISSING)),
     "EpochService/RollbackEpoch": (lambda at: NO_CLIENT, answers(operator=MISSING)),
     "EpochService/AbandonEpoch": (lambda at: {**NO_CLIENT, "epoch": 2}, answers(operator=MISSING)),
+    "EpochService/DropEpoch": (lambda at: {**NO_CLIENT, "epoch": 2}, answers(operator=MISSING)),
 }
 
 

@@ -116,8 +116,8 @@ struct pending_doc *pending_add(struct pending *pending, docid id)
         for (i = 0; i < index; i++)
             put_slot(pending, i);
     }
-    pending->docs[index] =
-        (struct pending_doc){.id = id, .expires_at = COLUMN_NULL, .stored = COLUMN_NULL};
+    pending->docs[index] = (struct pending_doc){
+        .id = id, .expires_at = COLUMN_NULL, .stored = COLUMN_NULL, .birth = COLUMN_NULL};
     pending->count++;
     assert(pending->count <= UINT32_C(1) << (pending->bits - 1));
     put_slot(pending, index);

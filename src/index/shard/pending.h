@@ -20,7 +20,7 @@ struct pending_doc {
     docid id;
     bool is_removed; /* then nothing of what follows counts */
     uint32_t lengths;
-    int64_t expires_at, stored; /* as the state columns have them */
+    int64_t expires_at, stored, birth; /* as the state columns have them */
     const struct column_change *changes;
     uint32_t change_count;
     uint32_t slot; /* of the table */

@@ -34,13 +34,18 @@ static int add_state_fields(struct shard *shard, struct err *err)
 {
     const struct field expires = {.type = FIELD_DATE, .name = "expires"};
     const struct field stored = {.type = FIELD_INTEGER, .name = "stored"};
+    const struct field birth = {.type = FIELD_INTEGER, .name = "birth"}; /* younger than those */
+    uint16_t birth_id = 0;
     uint16_t expires_id = 0;
     uint16_t stored_id = 0;
     int rc = schema_add(shard->state_schema, &expires, &expires_id, err);
 
     if (!rc)
         rc = schema_add(shard->state_schema, &stored, &stored_id, err);
-    if (!rc && (expires_id != STATE_EXPIRES || stored_id != STATE_STORED))
+    if (!rc)
+        rc = schema_add(shard->state_schema, &birth, &birth_id, err);
+    if (!rc &&
+        (expires_id != STATE_EXPIRES || stored_id != STATE_STORED || birth_id != STATE_BIRTH))
         rc =
             err_set(err, ERR_CORRUPT, "the state of %s is not of this version", shard->options.dir);
     return rc;
@@ -374,4 +379,14 @@ int shard_last_stored(const struct shard *shard, docid id, struct buf *buf,
     object_check(shard, SHARD_MAGIC);
     return doc ? read_record(shard, id, doc->stored, buf, values, max, count, err)
                : shard_stored(NULL, shard, id, buf, values, max, count, err);
+}
+
+uint32_t shard_birth(const struct shard *shard, docid id)
+{
+    const uint16_t field = STATE_BIRTH;
+    int64_t value;
+
+    object_check(shard, SHARD_MAGIC);
+    columns_get(shard->state, id, &field, 1, &value);
+    return value == COLUMN_NULL ? 0 : (uint32_t)value;
 }

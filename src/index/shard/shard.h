@@ -93,6 +93,7 @@ struct shard_value {
 struct shard_document {
     docid id;
     int64_t expires_at;               /* seconds since 1970; 0: never */
+    uint32_t birth;                   /* generation that its key got the id in; 0: not known */
     const struct shard_value *values; /* no field twice */
     uint32_t count;
 };
@@ -111,6 +112,8 @@ int shard_change(struct shard *shard, docid id, const struct shard_value *values
                  struct err *err);
 /* The time of its end alone. */
 int shard_set_expiry(struct shard *shard, docid id, int64_t expires_at, struct err *err);
+/* Since when the id is its owner's, alone. */
+int shard_set_birth(struct shard *shard, docid id, uint32_t birth, struct err *err);
 bool shard_remove(struct shard *shard, docid id); /* false: it was not there */
 /* Removes what ends at or before now; returns how many. */
 uint32_t shard_expire(struct shard *shard, int64_t now);
@@ -179,6 +182,9 @@ struct stored_value {
 int shard_stored(const struct snapshot *snapshot, const struct shard *shard, docid id,
                  struct buf *buf, struct stored_value *values, uint32_t max, uint32_t *count,
                  struct err *err);
+
+/* The generation that the document's key got its id in; 0: not known. Inside an epoch. */
+uint32_t shard_birth(const struct shard *shard, docid id);
 
 /* ---- looking inside ---- */
 

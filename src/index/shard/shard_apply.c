@@ -106,8 +106,11 @@ static struct pending_doc *pending_anew(struct shard *shard, docid id)
         draft_drop_change(shard, &doc->changes[i]);
     if (doc->stored != COLUMN_NULL)
         stored_drop(shard->stored, (uint64_t)doc->stored);
-    empty = (struct pending_doc){
-        .id = id, .expires_at = COLUMN_NULL, .stored = COLUMN_NULL, .slot = doc->slot};
+    empty = (struct pending_doc){.id = id,
+                                 .expires_at = COLUMN_NULL,
+                                 .stored = COLUMN_NULL,
+                                 .birth = COLUMN_NULL,
+                                 .slot = doc->slot};
     *doc = empty;
     return doc;
 }
@@ -167,6 +170,7 @@ static void settle_put(struct shard *shard, const struct pending_doc *doc)
     const struct column_change state[STATE_FIELD_COUNT] = {
         {STATE_EXPIRES, doc->expires_at},
         {STATE_STORED, doc->stored},
+        {STATE_BIRTH, doc->birth},
     };
     struct column_change changes[SCHEMA_FIELD_COUNT_MAX];
     struct draft draft = {.changes = changes, .change_count = doc->change_count};
@@ -265,6 +269,7 @@ static void put_later(struct shard *shard, docid id, const struct column_change 
     keep_changes(shard, doc, draft);
     doc->expires_at = state[STATE_EXPIRES].value;
     doc->stored = state[STATE_STORED].value;
+    doc->birth = state[STATE_BIRTH].value;
     doc->lengths = lengths;
 }
 
@@ -285,6 +290,7 @@ static int put_locked(struct shard *shard, const struct shard_document *document
     struct column_change state[STATE_FIELD_COUNT] = {
         {STATE_EXPIRES, document->expires_at ? document->expires_at : COLUMN_NULL},
         {STATE_STORED, COLUMN_NULL},
+        {STATE_BIRTH, document->birth ? (int64_t)document->birth : COLUMN_NULL},
     };
     struct doc_postings postings;
     int rc = check_pending(shard, document->id, err);
@@ -436,6 +442,30 @@ int shard_set_expiry(struct shard *shard, docid id, int64_t expires_at, struct e
         else
             set_state(shard, id, &change, 1);
         shard_note_expiry(shard, id, expires_at);
+        note_batch(shard);
+    } else {
+        rc = err_set(err, ERR_NOT_FOUND, "there is no document %u", id);
+    }
+    shard_unlock(shard);
+    return rc;
+}
+
+int shard_set_birth(struct shard *shard, docid id, uint32_t birth, struct err *err)
+{
+    struct column_change change = {STATE_BIRTH, birth ? (int64_t)birth : COLUMN_NULL};
+    struct pending_doc *doc;
+    int rc = check_id(id, 0, err);
+
+    object_check(shard, SHARD_MAGIC);
+    if (rc)
+        return rc;
+    shard_lock(shard);
+    if (live_draft_has(shard->alive, id)) {
+        doc = pending_find(shard->pending, id);
+        if (doc)
+            doc->birth = change.value;
+        else if (shard_birth(shard, id) != birth)
+            set_state(shard, id, &change, 1);
         note_batch(shard);
     } else {
         rc = err_set(err, ERR_NOT_FOUND, "there is no document %u", id);

@@ -32,17 +32,25 @@ static int make_new(struct shard *shard, struct manifest *manifest, struct err *
     return manifest_write(manifest, shard->options.dir, err);
 }
 
+/* T, S and V; G is the note's to tell. What was written before types were told has T 0. */
+static bool place_fits(const uint32_t *has, const uint32_t *want)
+{
+    bool is_old = has[0] == 0 && has[2] == 0 && want[0] != 0;
+
+    return has[1] == want[1] && (is_old || (has[0] == want[0] && has[2] == want[2]));
+}
+
 static int check_identity(struct shard *shard, const struct manifest *manifest, struct err *err)
 {
     const uint32_t *has = manifest->place, *want = shard->options.place;
     uint32_t i;
 
-    if (manifest->epoch != shard->options.epoch || memcmp(has, want, sizeof(manifest->place)) != 0)
+    if (manifest->epoch != shard->options.epoch || !place_fits(has, want))
         return err_set(err, ERR_PRECONDITION,
-                       "%s is of epoch %ju, place %u.%u.%u.%u, not of epoch %ju, place "
-                       "%u.%u.%u.%u",
+                       "%s is of epoch %ju, numbers %u.%u.%u (type, sharding scheme, rebuild), not "
+                       "of epoch %ju, numbers %u.%u.%u",
                        shard->options.dir, (uintmax_t)manifest->epoch, has[0], has[1], has[2],
-                       has[3], (uintmax_t)shard->options.epoch, want[0], want[1], want[2], want[3]);
+                       (uintmax_t)shard->options.epoch, want[0], want[1], want[2]);
     for (i = 0; i < SEGMENT_FIELD_COUNT; i++) {
         if (!(manifest->average_lengths[i] > 0))
             return err_set(err, ERR_CORRUPT, "%s/shard is damaged: an average length",
@@ -83,7 +91,7 @@ static int open_segment(struct shard *shard, const struct manifest_segment *from
         return rc;
     if (part->segment->size != from->size || part->segment->info.segment != from->number ||
         part->segment->info.epoch != shard->options.epoch ||
-        memcmp(part->segment->info.place, shard->options.place, sizeof(shard->options.place)) != 0)
+        !place_fits(part->segment->info.place, shard->options.place))
         return err_set(err, ERR_CORRUPT, "%s is not the segment that the manifest names", path);
     if (part->segment->info.term_end > lexicon_sizes(shard->lexicon).term_count)
         return err_set(err, ERR_CORRUPT, "%s has terms that %s/lexicon.log does not have", path,
@@ -165,7 +173,7 @@ static int load_documents(struct shard *shard, struct part *part, struct err *er
 /* Ends, dead records and values of those who do not live. */
 static void load_state(struct shard *shard, uint32_t window)
 {
-    int64_t expires[WINDOW_SIZE], stored[WINDOW_SIZE];
+    int64_t expires[WINDOW_SIZE], stored[WINDOW_SIZE], births[WINDOW_SIZE];
     struct column_view view;
     uint32_t i;
 
@@ -173,6 +181,8 @@ static void load_state(struct shard *shard, uint32_t window)
     view_values(&view, expires);
     column_view(columns_column(shard->state, STATE_STORED), window, &view);
     view_values(&view, stored);
+    column_view(columns_column(shard->state, STATE_BIRTH), window, &view);
+    view_values(&view, births);
     for (i = 0; i < WINDOW_SIZE; i++) {
         docid id = window_first(window) + i;
 
@@ -181,7 +191,8 @@ static void load_state(struct shard *shard, uint32_t window)
                 shard_note_expiry(shard, id, expires[i]);
             if (stored[i] != COLUMN_NULL)
                 stored_keep(shard->stored, (uint64_t)stored[i]);
-        } else if (expires[i] != COLUMN_NULL || stored[i] != COLUMN_NULL) {
+        } else if (expires[i] != COLUMN_NULL || stored[i] != COLUMN_NULL ||
+                   births[i] != COLUMN_NULL) {
             columns_reset(shard->columns, id);
             columns_reset(shard->state, id);
         }

@@ -54,7 +54,7 @@ struct leaving {
 };
 
 /* The fields of the shard's own columns, never shown. */
-enum state_field { STATE_EXPIRES, STATE_STORED, STATE_FIELD_COUNT };
+enum state_field { STATE_EXPIRES, STATE_STORED, STATE_BIRTH, STATE_FIELD_COUNT };
 
 enum { SHARD_MAGIC = OBJECT_MAGIC('s', 'h', 'a', 'r') };
 

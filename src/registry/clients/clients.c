@@ -62,7 +62,9 @@ struct client_view client_unborn(void)
         .writing_epoch = 1,
         .serving_epoch = 1,
         .epochs = {{.epoch = 1, .state = TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING}},
-        .epoch_count = 1};
+        .epoch_count = 1,
+        .numberings = {{.scheme = 1}},
+        .numbering_count = 1};
 }
 
 const struct epoch_view *client_epoch(const struct client_view *client, int64_t epoch)
@@ -72,6 +74,24 @@ const struct epoch_view *client_epoch(const struct client_view *client, int64_t 
             return &client->epochs[i];
     }
     return NULL;
+}
+
+const struct numbering *client_numbering(const struct client_view *client,
+                                         const struct epoch_view *epoch)
+{
+    assert(epoch->numbering < client->numbering_count);
+    return &client->numberings[epoch->numbering];
+}
+
+uint32_t client_shards_each(const struct client_view *client, const struct epoch_view *epoch)
+{
+    return client_numbering(client, epoch)->scheme / client->shard_count;
+}
+
+uint32_t client_queue_shard(const struct client_view *client, const struct epoch_view *epoch,
+                            uint32_t shard)
+{
+    return shard / client_shards_each(client, epoch);
 }
 
 /* --- what is known --- */

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "coord/coord.h"
 #include "index/schema.h"
+#include "numerator/numerator.h"
 #include "registry/receiving/order.h"
 #include "store/store.h"
 #include "torg/v1/document.pb-c.h"
@@ -45,6 +46,7 @@ struct epoch_view {
     const struct epoch_field *fields; /* in order of numbers */
     uint32_t field_count;
     int64_t started_us;
+    uint32_t numbering;    /* its place among the client's */
     const uint16_t *slots; /* names to places in fields; see clients_load.c */
     uint32_t slot_mask;
 };
@@ -52,17 +54,26 @@ struct epoch_view {
 struct client_view {
     int64_t id;
     char name[64];
-    uint32_t shard_count;
+    uint32_t shard_count; /* of its queue */
     int64_t writing_epoch;
     int64_t serving_epoch;
     int64_t state_no;
     struct epoch_view epochs[EPOCHS_MAX]; /* ascending */
     uint32_t epoch_count;
+    struct numbering numberings[EPOCHS_MAX]; /* those of the epochs, each once */
+    uint32_t numbering_count;
 };
 
 /* What a client that does not exist yet would begin as: its id is 0. */
 struct client_view client_unborn(void);
 const struct epoch_view *client_epoch(const struct client_view *client, int64_t epoch);
+const struct numbering *client_numbering(const struct client_view *client,
+                                         const struct epoch_view *epoch);
+/* A shard of the queue feeds so many of the epoch's index, one after the other from `each` times
+ * its own number on: all keys of those, and no others, are its own. */
+uint32_t client_shards_each(const struct client_view *client, const struct epoch_view *epoch);
+uint32_t client_queue_shard(const struct client_view *client, const struct epoch_view *epoch,
+                            uint32_t shard);
 const struct epoch_field *epoch_find_field(const struct epoch_view *epoch, struct bytes name);
 /* Gives the epoch these fields, in order of numbers, and its table of names; both are borrowed. */
 void epoch_set_fields(struct epoch_view *epoch, const struct epoch_field *fields, uint32_t count,
@@ -81,7 +92,8 @@ void clients_free(struct clients *clients);
  * once. Give it back with client_unref. */
 int clients_find(struct clients *clients, const char *name, bool fresh,
                  const struct client_view **client, struct err *err);
-/* Makes it, with epoch 1, when it is not there; shard_count is for ever. *made (may be NULL): it
+/* Makes it, with epoch 1, when it is not there; shard_count is that of its queue for ever, and that
+ * of the first epoch's index. *made (may be NULL): it
  * was not, and clients_announce is due. */
 int clients_obtain(struct clients *clients, const char *name, uint32_t shard_count,
                    const struct client_view **client, bool *made, struct err *err);

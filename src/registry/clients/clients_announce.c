@@ -9,6 +9,18 @@
 
 enum { ATTEMPT_COUNT_MAX = 20 };
 
+static void tell_numbers(const struct numbering *numbering, Torg__V1__IndexMap__Epoch *epoch,
+                         struct arena *arena)
+{
+    const uint32_t numbers[] = {numbering->kind, numbering->scheme, numbering->rebuild};
+
+    epoch->space = numbering->space;
+    epoch->shard_count = numbering->scheme;
+    epoch->n_numbers = sizeof(numbers) / sizeof(numbers[0]);
+    epoch->numbers = arena_array(arena, epoch->n_numbers, sizeof(numbers[0]));
+    memcpy(epoch->numbers, numbers, sizeof(numbers));
+}
+
 static Torg__V1__IndexMap__Client *client_message(const struct client_view *view,
                                                   struct arena *arena)
 {
@@ -23,6 +35,7 @@ static Torg__V1__IndexMap__Client *client_message(const struct client_view *view
         client->epochs[i] = MESSAGE_NEW(index_map__epoch, arena);
         client->epochs[i]->epoch = view->epochs[i].epoch;
         client->epochs[i]->state = view->epochs[i].state;
+        tell_numbers(client_numbering(view, &view->epochs[i]), client->epochs[i], arena);
     }
     return client;
 }

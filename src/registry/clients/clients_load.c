@@ -92,15 +92,39 @@ static int take_client(struct client_loading *loading, const struct store_value 
     return 0;
 }
 
-/* columns: epoch, state, started_us */
+static uint32_t place_numbering(struct client_view *view, const struct numbering *numbering)
+{
+    uint32_t at = 0;
+
+    while (at < view->numbering_count && view->numberings[at].space != numbering->space)
+        at++;
+    if (at == view->numbering_count)
+        view->numberings[view->numbering_count++] = *numbering;
+    return at;
+}
+
+/* columns: epoch, state, started_us, space, shard_count, rebuild */
 static int take_epoch(struct client_view *view, const struct store_value *columns, struct err *err)
 {
+    int64_t shard_count = columns[4].integer ? columns[4].integer : view->shard_count;
+    const struct numbering numbering = {.space = columns[3].integer ? columns[3].integer : view->id,
+                                        .kind = (uint32_t)view->id,
+                                        .scheme = (uint32_t)shard_count,
+                                        .rebuild = (uint32_t)columns[5].integer};
+
     if (view->epoch_count == EPOCHS_MAX)
         return err_set(err, ERR_CORRUPT, "it has more than %d epochs", EPOCHS_MAX);
+    if (shard_count < 1 || shard_count > CLIENT_SHARD_COUNT_MAX ||
+        shard_count % view->shard_count != 0)
+        return err_set(err, ERR_CORRUPT,
+                       "epoch %" PRId64 " has %" PRId64 " shards, and the client's queue %" PRIu32
+                       "; expected a multiple of those, at most %d",
+                       columns[0].integer, shard_count, view->shard_count, CLIENT_SHARD_COUNT_MAX);
     view->epochs[view->epoch_count++] =
         (struct epoch_view){.epoch = columns[0].integer,
                             .state = (Torg__V1__IndexMap__Epoch__State)columns[1].integer,
-                            .started_us = columns[2].integer};
+                            .started_us = columns[2].integer,
+                            .numbering = place_numbering(view, &numbering)};
     return 0;
 }
 
@@ -173,10 +197,11 @@ static int load_fields(struct store_tx *tx, struct held_view *view, struct epoch
 
 static int load_epochs(struct store_tx *tx, struct held_view *view, struct err *err)
 {
-    struct store_rows rows = store_select(tx,
-                                          "SELECT epoch, state, started_us FROM registry_epoch "
-                                          "WHERE client_id = $1 ORDER BY epoch",
-                                          STORE_WITH(STORE_V_INT(view->view.id)));
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT epoch, state, started_us, space, shard_count, rebuild "
+                     "FROM registry_epoch WHERE client_id = $1 ORDER BY epoch",
+                     STORE_WITH(STORE_V_INT(view->view.id)));
     int rc;
 
     while (store_next(&rows))

@@ -8,6 +8,7 @@
 
 #include "access/audit.h"
 #include "base/log.h"
+#include "registry/clients/epoch_numbers.h"
 #include "registry/clients/epoch_schema.h"
 #include "registry/indexing/backfill.h"
 #include "registry/receiving/accept.h"
@@ -75,6 +76,7 @@ struct act {
     bool force;
     bool accept_losses;
     const struct epoch_proposal *proposal;
+    const Torg__V1__StartEpochRequest *start;
 };
 
 static int begin_act(struct store_tx *tx, struct act *act, struct err *err)
@@ -153,14 +155,16 @@ static int prepare_start(struct act *act, void *arg, struct err *err)
 {
     struct starting *starting = arg;
     const struct epoch_view *built = epoch_in(act->client, STATE(BUILDING));
+    int rc;
 
     if (built)
         return err_set(err, ERR_PRECONDITION,
                        "epoch %" PRId64
                        " of client %s is being built: switch to it first, or abandon it",
                        built->epoch, act->client->name);
-    return epoch_propose(act->client, starting->request->fields, starting->request->n_fields,
-                         starting->reasons, &starting->proposal, err);
+    rc = epoch_propose(act->client, starting->request->fields, starting->request->n_fields,
+                       starting->reasons, &starting->proposal, err);
+    return rc ? rc : epoch_check_numbers(act->client, starting->request, err);
 }
 
 /* Numbers of epochs are never used again: their topics may still be there. */
@@ -179,11 +183,17 @@ static int next_epoch(struct store_tx *tx, const struct client_view *client, int
 
 static int insert_epoch(struct store_tx *tx, const struct act *act, struct err *err)
 {
-    int rc = store_exec(tx,
-                        "INSERT INTO registry_epoch (client_id, epoch, state, started_us) "
-                        "VALUES ($1, $2, $3, $4)",
+    struct numbering numbering;
+    int rc = epoch_choose_numbers(tx, act->client, act->start, &numbering, err);
+
+    if (!rc)
+        rc = store_exec(tx,
+                        "INSERT INTO registry_epoch (client_id, epoch, state, started_us, space, "
+                        "shard_count, rebuild) VALUES ($1, $2, $3, $4, $5, $6, $7)",
                         STORE_WITH(STORE_V_INT(act->client->id), STORE_V_INT(act->epoch),
-                                   STORE_V_INT(STATE(BUILDING)), STORE_V_INT(act->entry.at_us)),
+                                   STORE_V_INT(STATE(BUILDING)), STORE_V_INT(act->entry.at_us),
+                                   STORE_V_INT(numbering.space), STORE_V_INT(numbering.scheme),
+                                   STORE_V_INT(numbering.rebuild)),
                         NULL, err);
 
     for (uint32_t i = 0; i < act->proposal->fields.count && !rc; i++) {
@@ -192,7 +202,7 @@ static int insert_epoch(struct store_tx *tx, const struct act *act, struct err *
         field.epoch = act->epoch;
         rc = schema_insert(tx, act->client->id, &field, act->arena, err);
     }
-    return rc ? rc : backfill_begin(tx, act->client, act->epoch, err);
+    return rc ? rc : backfill_begin(tx, act->client, act->epoch, numbering.scheme, err);
 }
 
 static int start_tx(struct store_tx *tx, void *arg, struct err *err)
@@ -221,6 +231,7 @@ int epoch_desk_start(const struct epoch_desk *desk, const char *client, const ch
 
     assert(desk->store && desk->clients && desk->clock);
     act.proposal = &starting.proposal;
+    act.start = request;
     rc = run_act(&act, client, prepare_start, &starting, start_tx, err);
     return rc ? rc : epoch_desk_status(desk, client, reasons->arena, status, err);
 }
@@ -279,10 +290,12 @@ static int check_lacks(struct store_tx *tx, struct act *act, struct err *err)
 /* Who is moved to an epoch does not find what does not fit it: that is to be known, not met. */
 static int check_losses(struct store_tx *tx, struct act *act, struct err *err)
 {
+    const struct client_view *client = act->client;
+    uint32_t shard_count = client_numbering(client, client_epoch(client, act->epoch))->scheme;
     int64_t count = 0;
     int rc = 0;
 
-    for (uint32_t shard = 0; shard < act->client->shard_count && !rc; shard++) {
+    for (uint32_t shard = 0; shard < shard_count && !rc; shard++) {
         struct backfill backfill;
         bool found;
 
@@ -405,6 +418,31 @@ int epoch_desk_abandon(const struct epoch_desk *desk, const char *client, const 
 {
     struct act act = act_of(desk, principal, "epoch.abandon", request->epoch, arena);
     int rc = run_act(&act, client, prepare_built, NULL, abandon_tx, err);
+
+    assert(desk->store && desk->clients && desk->clock);
+    return rc ? rc : epoch_desk_status(desk, client, arena, status, err);
+}
+
+/* The one that is kept; not while writers are in it, as after a way back. */
+static int prepare_drop(struct act *act, void *arg, struct err *err)
+{
+    int rc = prepare_rollback(act, arg, err);
+
+    if (!rc && act->epoch == act->client->writing_epoch)
+        rc = err_set(err, ERR_PRECONDITION,
+                     "epoch %" PRId64
+                     " is written, though searches have gone back from it: torg epoch rollback is "
+                     "the way forward to it",
+                     act->epoch);
+    return rc;
+}
+
+int epoch_desk_drop(const struct epoch_desk *desk, const char *client, const char *principal,
+                    const Torg__V1__DropEpochRequest *request, struct arena *arena,
+                    Torg__V1__EpochStatus *status, struct err *err)
+{
+    struct act act = act_of(desk, principal, "epoch.drop", request->epoch, arena);
+    int rc = run_act(&act, client, prepare_drop, NULL, abandon_tx, err);
 
     assert(desk->store && desk->clients && desk->clock);
     return rc ? rc : epoch_desk_status(desk, client, arena, status, err);

@@ -59,6 +59,10 @@ int epoch_desk_rollback(const struct epoch_desk *desk, const char *client, const
 int epoch_desk_abandon(const struct epoch_desk *desk, const char *client, const char *principal,
                        const Torg__V1__AbandonEpochRequest *request, struct arena *arena,
                        Torg__V1__EpochStatus *status, struct err *err);
+/* Gives up the epoch that is kept for the way back, and with it numbers that no other epoch has. */
+int epoch_desk_drop(const struct epoch_desk *desk, const char *client, const char *principal,
+                    const Torg__V1__DropEpochRequest *request, struct arena *arena,
+                    Torg__V1__EpochStatus *status, struct err *err);
 
 /* --- between its files --- */
 

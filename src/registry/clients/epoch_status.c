@@ -40,29 +40,32 @@ static void judge(const struct backfill *backfill, const struct lane_state *lane
                                      backfill->end_idx - lane->offset, shard));
 }
 
-static int look_at_shard(struct store_tx *tx, const struct client_view *client, int64_t epoch,
-                         uint32_t shard, struct backfill *backfill, struct lane_state *lane,
-                         struct err *err)
+static int look_at_shard(struct store_tx *tx, const struct client_view *client,
+                         const struct epoch_view *epoch, uint32_t shard, struct backfill *backfill,
+                         struct lane_state *lane, struct err *err)
 {
     bool found;
-    int rc = backfill_find(tx, client->id, epoch, shard, backfill, &found, err);
+    int rc = backfill_find(tx, client->id, epoch->epoch, shard, backfill, &found, err);
 
     backfill->is_done = backfill->is_done || !found;
-    return rc ? rc : queue_state(tx, client->id, LANE_BACKFILL, shard, lane, err);
+    return rc ? rc
+              : queue_state(tx, client->id, LANE_BACKFILL, client_queue_shard(client, epoch, shard),
+                            lane, err);
 }
 
 int epoch_find_lacks(struct store_tx *tx, const struct client_view *client, int64_t epoch,
                      struct epoch_lacks *lacks, struct err *err)
 {
+    const struct epoch_view *view = client_epoch(client, epoch);
     int rc = 0;
 
     lacks->list = NULL;
     lacks->count = 0;
-    for (uint32_t i = 0; i < client->shard_count && !rc; i++) {
+    for (uint32_t i = 0; i < client_numbering(client, view)->scheme && !rc; i++) {
         struct backfill backfill;
         struct lane_state lane;
 
-        rc = look_at_shard(tx, client, epoch, i, &backfill, &lane, err);
+        rc = look_at_shard(tx, client, view, i, &backfill, &lane, err);
         if (!rc)
             judge(&backfill, &lane, i, lacks);
     }
@@ -130,15 +133,17 @@ struct looking {
     struct epoch_lacks lacks;
 };
 
-static int tell_shard(struct store_tx *tx, const struct looking *looking, int64_t epoch,
-                      uint32_t shard, Torg__V1__EpochShard *told, struct err *err)
+static int tell_shard(struct store_tx *tx, const struct looking *looking,
+                      const struct epoch_view *epoch, uint32_t shard, Torg__V1__EpochShard *told,
+                      struct err *err)
 {
     struct backfill backfill;
     struct lane_state lane, main;
     int rc = look_at_shard(tx, looking->client, epoch, shard, &backfill, &lane, err);
 
     if (!rc)
-        rc = queue_state(tx, looking->client->id, LANE_MAIN, shard, &main, err);
+        rc = queue_state(tx, looking->client->id, LANE_MAIN,
+                         client_queue_shard(looking->client, epoch, shard), &main, err);
     if (rc)
         return rc;
     told->shard = shard;
@@ -155,19 +160,22 @@ static int tell_shard(struct store_tx *tx, const struct looking *looking, int64_
 static int tell_epoch(struct store_tx *tx, const struct looking *looking,
                       const struct epoch_view *epoch, Torg__V1__EpochState *told, struct err *err)
 {
-    uint32_t count = looking->client->shard_count;
+    const struct numbering *numbering = client_numbering(looking->client, epoch);
+    uint32_t count = numbering->scheme;
     int rc = 0;
 
     told->epoch = epoch->epoch;
     told->state = epoch->state;
     told->start_time = moment_message(epoch->started_us, looking->arena);
     told->field_count = epoch->field_count;
+    told->numbers = arena_printf(looking->arena, "%" PRIu32 ".%" PRIu32 ".%" PRIu32,
+                                 numbering->kind, numbering->scheme, numbering->rebuild);
     told->shards = arena_array(looking->arena, count, sizeof(Torg__V1__EpochShard *));
     for (; told->n_shards < count && !rc; told->n_shards++) {
         Torg__V1__EpochShard *shard = MESSAGE_NEW(epoch_shard, looking->arena);
 
         told->shards[told->n_shards] = shard;
-        rc = tell_shard(tx, looking, epoch->epoch, (uint32_t)told->n_shards, shard, err);
+        rc = tell_shard(tx, looking, epoch, (uint32_t)told->n_shards, shard, err);
         told->misfit_count += shard->refused_count + shard->late_count;
     }
     return rc;

@@ -86,6 +86,18 @@ static int abandon_epoch(struct call *call, const ProtobufCMessage *message,
                                    call_arena(call), (Torg__V1__EpochStatus *)answer, err);
 }
 
+static int drop_epoch(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
+                      struct err *err)
+{
+    const Torg__V1__DropEpochRequest *request = (const Torg__V1__DropEpochRequest *)message;
+    const char *client;
+    int rc = caller_client(call, request->client, &client, err);
+
+    return rc ? rc
+              : epoch_desk_drop(call_context(call), client, call_actor(call), request,
+                                call_arena(call), (Torg__V1__EpochStatus *)answer, err);
+}
+
 /* Who keeps states of stages, or looks at queues, may look at epochs too, and change none. */
 static const struct rpc_method methods[] = {
     {.name = "PlanEpoch", .unary = plan_epoch, .scope = "pipeline.read", .flags = RPC_OF_CLIENT},
@@ -94,6 +106,7 @@ static const struct rpc_method methods[] = {
     {.name = "SwitchEpoch", .unary = switch_epoch, .scope = "epochs", .flags = RPC_OF_CLIENT},
     {.name = "RollbackEpoch", .unary = rollback_epoch, .scope = "epochs", .flags = RPC_OF_CLIENT},
     {.name = "AbandonEpoch", .unary = abandon_epoch, .scope = "epochs", .flags = RPC_OF_CLIENT},
+    {.name = "DropEpoch", .unary = drop_epoch, .scope = "epochs", .flags = RPC_OF_CLIENT},
 };
 
 struct rpc_service epoch_service(struct epoch_desk *desk)

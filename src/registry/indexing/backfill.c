@@ -8,17 +8,17 @@
 #include "numerator/numerator.h"
 #include "registry/indexing/queue.h"
 
-static int insert(struct store_tx *tx, const struct client_view *client, int64_t epoch,
-                  uint32_t shard, bool is_done, struct err *err)
+static int insert(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,
+                  uint32_t shard_count, bool is_done, struct err *err)
 {
     int64_t first, last;
 
-    number_shard_range(shard, client->shard_count, &first, &last);
+    number_shard_range(shard, shard_count, &first, &last);
     return store_exec(tx,
                       "INSERT INTO registry_backfill (client_id, epoch, shard, hash, is_done, "
                       "poured_count, refused_count, late_count, end_idx) "
                       "VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0)",
-                      STORE_WITH(STORE_V_INT(client->id), STORE_V_INT(epoch), STORE_V_INT(shard),
+                      STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(epoch), STORE_V_INT(shard),
                                  STORE_V_INT(is_done              ? last
                                              : first == INT64_MIN ? first
                                                                   : first - 1),
@@ -27,26 +27,32 @@ static int insert(struct store_tx *tx, const struct client_view *client, int64_t
 }
 
 /* The first epoch of a client was poured from nothing. */
-static int insert_missing(struct store_tx *tx, const struct client_view *client, int64_t epoch,
-                          uint32_t shard, struct err *err)
+static int insert_missing(struct store_tx *tx, const struct client_view *client,
+                          const struct epoch_view *epoch, struct err *err)
 {
-    struct backfill backfill;
-    bool found;
-    int rc = backfill_find(tx, client->id, epoch, shard, &backfill, &found, err);
+    uint32_t shard_count = client_numbering(client, epoch)->scheme;
+    int rc = 0;
 
-    return rc || found ? rc : insert(tx, client, epoch, shard, true, err);
+    for (uint32_t shard = 0; shard < shard_count && !rc; shard++) {
+        struct backfill backfill;
+        bool found;
+
+        rc = backfill_find(tx, client->id, epoch->epoch, shard, &backfill, &found, err);
+        if (!rc && !found)
+            rc = insert(tx, client->id, epoch->epoch, shard, shard_count, true, err);
+    }
+    return rc;
 }
 
 int backfill_begin(struct store_tx *tx, const struct client_view *client, int64_t epoch,
-                   struct err *err)
+                   uint32_t shard_count, struct err *err)
 {
     int rc = 0;
 
-    for (uint32_t shard = 0; shard < client->shard_count && !rc; shard++) {
-        rc = insert(tx, client, epoch, shard, false, err);
-        for (uint32_t i = 0; i < client->epoch_count && !rc; i++)
-            rc = insert_missing(tx, client, client->epochs[i].epoch, shard, err);
-    }
+    for (uint32_t shard = 0; shard < shard_count && !rc; shard++)
+        rc = insert(tx, client->id, epoch, shard, shard_count, false, err);
+    for (uint32_t i = 0; i < client->epoch_count && !rc; i++)
+        rc = insert_missing(tx, client, &client->epochs[i], err);
     return rc;
 }
 

@@ -40,10 +40,10 @@ struct backfill_place {
     uint32_t shard;
 };
 
-/* Rows for all shards, at their beginnings; and of the client's other epochs, as far as they have
- * none, at their ends: what does not fit them is counted from now on. */
+/* Rows for all shards of the epoch's index, at their beginnings; and of the client's other epochs,
+ * as far as they have none, at their ends: what does not fit them is counted from now on. */
 int backfill_begin(struct store_tx *tx, const struct client_view *client, int64_t epoch,
-                   struct err *err);
+                   uint32_t shard_count, struct err *err);
 int backfill_find(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,
                   struct backfill *backfill, bool *found, struct err *err);
 /* ERR_STALE: it is not at from any more. */

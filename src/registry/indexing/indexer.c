@@ -49,12 +49,13 @@ void indexer_free(struct indexer *indexer)
         return;
     object_check(indexer, INDEXER_MAGIC);
     indexer_metrics_clear(&indexer->metrics);
-    numbers_close(indexer->numbers);
+    indexer_close_numbers(indexer);
     client_unref(indexer->client);
     arena_free(indexer->pending.arena);
     free(indexer->pending.failures);
     free(indexer->pending.left);
     free(indexer->pending.cleared);
+    free(indexer->pending.late);
     object_end(indexer, INDEXER_MAGIC);
     free(indexer);
 }
@@ -68,7 +69,7 @@ static void pending_clear(struct pending *pending)
     pending->failure_count = 0;
     pending->left_count = 0;
     pending->cleared_count = 0;
-    memset(pending->late, 0, sizeof(pending->late));
+    pending->late_count = 0;
 }
 
 static void add_key(struct pending *pending, struct bytes pk, struct bytes **list, size_t *count,
@@ -116,21 +117,17 @@ static void add_failure(struct indexer *indexer, const struct item *item, int64_
     }
 }
 
-static struct late_writes *late_of(struct indexer *indexer, int64_t epoch)
+static void add_late(struct pending *pending, int64_t epoch, uint32_t shard)
 {
-    struct late_writes *unused = NULL;
-
-    for (size_t i = 0; i < EPOCHS_MAX; i++) {
-        struct late_writes *late = &indexer->pending.late[i];
-
-        if (late->epoch == epoch)
-            return late;
-        if (!client_epoch(indexer->client, late->epoch)) /* it is gone, or was none */
-            unused = late;
+    for (size_t i = 0; i < pending->late_count; i++) {
+        if (pending->late[i].epoch == epoch && pending->late[i].shard == shard) {
+            pending->late[i].count++;
+            return;
+        }
     }
-    assert(unused); /* there are no more epochs than places */
-    *unused = (struct late_writes){.epoch = epoch};
-    return unused;
+    pending->late = mem_grow(pending->late, pending->late_count + 1, sizeof(*pending->late),
+                             &pending->late_capacity);
+    pending->late[pending->late_count++] = (struct late_writes){epoch, shard, 1};
 }
 
 /* What was sent to one epoch and does not fit another: whoever switches to that wants to know it.
@@ -143,7 +140,9 @@ static void count_late(struct batch *batch, const struct item *item)
         return;
     for (uint32_t i = 0; i < client->epoch_count && item->state == ITEM_PUT; i++)
         if (item->is_unfit[i])
-            late_of(batch->indexer, client->epochs[i].epoch)->count++;
+            add_late(&batch->indexer->pending, client->epochs[i].epoch,
+                     number_key_shard(item->row->hash,
+                                      client_numbering(client, &client->epochs[i])->scheme));
 }
 
 /* The batch has been sent: its place is behind it. */
@@ -206,13 +205,18 @@ static int commit_ends(struct store_tx *tx, struct indexer *indexer, struct err 
 {
     int rc = 0;
 
-    for (size_t i = 0; i < EPOCHS_MAX && !rc; i++) {
-        const struct told_epoch *told = &indexer->told[i];
-        const struct backfill_place at = {indexer->client->id, told->epoch, indexer->shard};
+    for (uint32_t i = 0; i < indexer->client->epoch_count && !rc; i++) {
+        const struct epoch_view *epoch = &indexer->client->epochs[i];
+        uint32_t each = client_shards_each(indexer->client, epoch);
 
-        if (told->epoch && !told->is_cut && told->end > told->noted_end &&
-            client_epoch(indexer->client, told->epoch))
-            rc = backfill_note_topic(tx, &at, told->end, err);
+        for (uint32_t k = 0; k < each && !rc; k++) {
+            uint32_t shard = first_shard(indexer, epoch) + k;
+            const struct told_end *told = indexer_told_end(indexer, epoch, shard);
+            const struct backfill_place at = {indexer->client->id, epoch->epoch, shard};
+
+            if (!told->is_cut && told->end > told->noted_end)
+                rc = backfill_note_topic(tx, &at, told->end, err);
+        }
     }
     return rc;
 }
@@ -229,13 +233,11 @@ static int commit_pending(struct store_tx *tx, struct indexer *indexer, int64_t 
         rc = commit_failed(tx, indexer, err);
     if (!rc && pending->element_count)
         rc = commit_ends(tx, indexer, err);
-    for (size_t i = 0; i < EPOCHS_MAX && !rc; i++)
-        if (pending->late[i].count)
-            rc = backfill_add_late(tx, indexer->client->id, pending->late[i].epoch, indexer->shard,
-                                   pending->late[i].count, err);
+    for (size_t i = 0; i < pending->late_count && !rc; i++)
+        rc = backfill_add_late(tx, indexer->client->id, pending->late[i].epoch,
+                               pending->late[i].shard, pending->late[i].count, err);
     if (!rc && pending->left_count)
-        rc = numbers_leave(indexer->numbers, tx, pending->left, (uint32_t)pending->left_count,
-                           now_us, err);
+        rc = indexer_leave_numbers(tx, indexer, pending->left, pending->left_count, now_us, err);
     return rc;
 }
 
@@ -244,8 +246,9 @@ static int commit_pending(struct store_tx *tx, struct indexer *indexer, int64_t 
 struct commit {
     struct indexer *indexer;
     int64_t now_us;
-    struct number_ask *asks; /* keys to be numbered */
-    uint32_t ask_count;
+    struct arena *arena;                  /* of the asks, and what giving needs */
+    struct number_ask **asks[EPOCHS_MAX]; /* keys to be numbered, by numbering */
+    size_t ask_counts[EPOCHS_MAX];
 };
 
 static int commit_tx(struct store_tx *tx, void *arg, struct err *err)
@@ -257,9 +260,10 @@ static int commit_tx(struct store_tx *tx, void *arg, struct err *err)
     object_check(indexer, INDEXER_MAGIC);
     if (!rc)
         rc = commit_pending(tx, indexer, commit->now_us, err);
-    if (!rc && commit->ask_count)
-        rc = numbers_give(indexer->numbers, tx, commit->asks, commit->ask_count, commit->now_us,
-                          err);
+    for (uint32_t i = 0; i < indexer->client->numbering_count && !rc; i++)
+        if (commit->ask_counts[i])
+            rc = indexer_give_numbers(tx, indexer, i, commit->asks[i], commit->ask_counts[i],
+                                      commit->now_us, commit->arena, err);
     return rc;
 }
 
@@ -268,14 +272,15 @@ static int run_commit(struct commit *commit, struct err *err)
     struct indexer *indexer = commit->indexer;
     int rc = store_write(indexer->base->store, commit_tx, commit, err);
 
-    assert(indexer->is_claimed && indexer->numbers);
-    numbers_settle(indexer->numbers, rc == 0);
+    assert(indexer->is_claimed);
+    indexer_settle_numbers(indexer, rc == 0);
     if (rc)
         return rc;
     memcpy(indexer->committed, indexer->position, sizeof(indexer->committed));
     for (size_t i = 0; i < EPOCHS_MAX && indexer->pending.element_count; i++)
-        if (!indexer->told[i].is_cut)
-            indexer->told[i].noted_end = indexer->told[i].end;
+        for (size_t k = 0; k < CLIENT_SHARD_COUNT_MAX; k++)
+            if (!indexer->told[i].ends[k].is_cut)
+                indexer->told[i].ends[k].noted_end = indexer->told[i].ends[k].end;
     pending_clear(&indexer->pending);
     return 0;
 }
@@ -332,12 +337,8 @@ static int claim(struct indexer *indexer, struct err *err)
         rc = refresh(indexer, false, err);
     if (!rc)
         rc = store_write(indexer->base->store, claim_tx, indexer, err);
-    if (!rc && indexer->numbers)
-        rc = numbers_reload(indexer->numbers, err);
-    else if (!rc)
-        rc = numbers_open(indexer->base->store, indexer->client->id, indexer->shard,
-                          indexer->client->shard_count, &indexer->base->rules.numbers,
-                          &indexer->numbers, err);
+    if (!rc)
+        rc = indexer_open_numbers(indexer, true, err);
     if (rc)
         return rc;
     indexer->is_idle = false;
@@ -353,24 +354,22 @@ static int claim(struct indexer *indexer, struct err *err)
 static int number_batch(struct batch *batch, struct err *err)
 {
     struct indexer *indexer = batch->indexer;
-    struct commit commit = {.indexer = indexer, .now_us = batch->now_us};
-    struct item **items = arena_array(batch->arena, batch->new_count + 1, sizeof(*items));
+    struct commit commit = {.indexer = indexer, .now_us = batch->now_us, .arena = batch->arena};
     int rc;
 
-    commit.asks = arena_array(batch->arena, batch->new_count + 1, sizeof(*commit.asks));
-    for (size_t i = 0; i < batch->count; i++) {
-        struct item *item = &batch->items[i];
-
-        if (!item_is_new(item))
-            continue;
-        items[commit.ask_count] = item;
-        commit.asks[commit.ask_count++] = *item->ask;
+    for (uint32_t n = 0; n < indexer->client->numbering_count; n++) {
+        commit.asks[n] = arena_array(batch->arena, batch->count + 1, sizeof(commit.asks[n][0]));
+        for (size_t i = 0; i < batch->count; i++)
+            if (item_is_new(&batch->items[i], n))
+                commit.asks[n][commit.ask_counts[n]++] = batch->items[i].asks[n];
     }
     rc = run_commit(&commit, err);
-    for (uint32_t i = 0; i < commit.ask_count && !rc; i++) {
-        *items[i]->ask = commit.asks[i];
-        if (commit.asks[i].lack)
-            item_fail(batch, items[i], commit.asks[i].lack);
+    for (size_t i = 0; i < batch->count && !rc; i++) {
+        struct item *item = &batch->items[i];
+
+        for (uint32_t n = 0; n < indexer->client->numbering_count; n++)
+            if (item->state == ITEM_PUT && item->is_wanted[n] && item->asks[n]->lack)
+                item_fail(batch, item, item->asks[n]->lack);
     }
     return rc;
 }
@@ -380,7 +379,9 @@ static int gather(struct batch *batch, struct err *err)
     int rc = refresh(batch->indexer, false, err);
 
     for (int i = 0; i < CONFIRM_ATTEMPT_MAX && !rc; i++) {
-        rc = batch_gather(batch, err);
+        rc = indexer_open_numbers(batch->indexer, false, err);
+        if (!rc)
+            rc = batch_gather(batch, err);
         if (rc != ERR_CONFLICT)
             return rc;
         rc = refresh(batch->indexer, true, err);
@@ -490,17 +491,19 @@ int indexer_round(struct indexer *indexer, struct indexer_round *round, struct e
 struct sweep {
     struct indexer *indexer;
     int64_t now_us;
-    uint32_t count;
 };
 
 static int sweep_tx(struct store_tx *tx, void *arg, struct err *err)
 {
     struct sweep *sweep = arg;
-    int rc = store_check_fence(tx, sweep->indexer->fence, (int64_t)sweep->indexer->ticket, err);
+    const struct indexer *indexer = sweep->indexer;
+    int rc = store_check_fence(tx, indexer->fence, (int64_t)indexer->ticket, err);
+    uint32_t count;
 
-    return rc ? rc
-              : numbers_sweep(sweep->indexer->numbers, tx, sweep->now_us, INDEXER_SWEEP_COUNT,
-                              &sweep->count, err);
+    for (size_t i = 0; i < indexer->number_count && !rc; i++)
+        rc = numbers_sweep(indexer->numbers[i].numbers, tx, sweep->now_us, INDEXER_SWEEP_COUNT,
+                           &count, err);
+    return rc;
 }
 
 int indexer_sweep(struct indexer *indexer, struct err *err)
@@ -512,7 +515,7 @@ int indexer_sweep(struct indexer *indexer, struct err *err)
     if (!indexer->is_claimed)
         return 0;
     rc = store_write(indexer->base->store, sweep_tx, &sweep, err);
-    numbers_settle(indexer->numbers, rc == 0);
+    indexer_settle_numbers(indexer, rc == 0);
     if (rc)
         indexer->is_claimed = false;
     return rc;

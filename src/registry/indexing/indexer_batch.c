@@ -33,10 +33,12 @@ static struct item *add_item(struct batch *batch, enum lane lane)
     struct item *item = &batch->items[batch->count];
 
     assert(batch->count < INDEXER_BATCH_COUNT);
-    *item = (struct item){
-        .lane = lane, .row = &batch->rows[batch->count], .ask = &batch->asks[batch->count]};
+    *item = (struct item){.lane = lane, .row = &batch->rows[batch->count]};
     batch->rows[batch->count] = (struct row){0};
-    batch->asks[batch->count] = (struct number_ask){0};
+    for (uint32_t i = 0; i < batch->indexer->client->numbering_count; i++) {
+        item->asks[i] = &batch->asks[i][batch->count];
+        *item->asks[i] = (struct number_ask){.doc_id = NUMBER_NONE};
+    }
     batch->count++;
     return item;
 }
@@ -242,12 +244,31 @@ static int look_for_failed(struct store_tx *tx, struct batch *batch, struct err 
     return rc;
 }
 
+static int join_numbers(struct store_tx *tx, struct batch *batch, uint32_t numbering,
+                        struct err *err)
+{
+    struct number_ask **asks =
+        arena_array(batch->arena, batch->count + 1, sizeof(struct number_ask *));
+    size_t count = 0;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        struct item *item = &batch->items[i];
+
+        if (item->element.fields_size) /* it has its own */
+            continue;
+        item->asks[numbering]->key = item->element.pk;
+        asks[count++] = item->asks[numbering];
+    }
+    return count
+               ? indexer_find_numbers(tx, batch->indexer, numbering, asks, count, batch->arena, err)
+               : 0;
+}
+
 static int gather(struct store_tx *tx, void *arg, struct err *err)
 {
     struct batch *batch = arg;
     struct indexer *indexer = batch->indexer;
     int64_t are_any = 1;
-    uint32_t ask_count = 0;
     int rc;
 
     batch->count = 0;
@@ -264,16 +285,8 @@ static int gather(struct store_tx *tx, void *arg, struct err *err)
     rc = join_rows(tx, batch, err);
     if (!rc)
         rc = batch_join_fields(tx, batch, err);
-    for (size_t i = 0; i < batch->count; i++) {
-        struct item *item = &batch->items[i];
-
-        if (item->element.fields_size) /* it has its own */
-            continue;
-        item->ask = &batch->asks[ask_count++];
-        *item->ask = (struct number_ask){.key = item->element.pk};
-    }
-    if (!rc && ask_count)
-        rc = numbers_find(tx, indexer->client->id, indexer->shard, batch->asks, ask_count, err);
+    for (uint32_t i = 0; i < indexer->client->numbering_count && !rc; i++)
+        rc = join_numbers(tx, batch, i, err);
     if (!rc)
         rc = look_for_failed(tx, batch, err);
     return rc;
@@ -286,7 +299,8 @@ int batch_gather(struct batch *batch, struct err *err)
     /* Cleared one by one as they are used: most rounds find a few elements, or none. */
     batch->items = arena_alloc(batch->arena, INDEXER_BATCH_COUNT * sizeof(*batch->items));
     batch->rows = arena_alloc(batch->arena, INDEXER_BATCH_COUNT * sizeof(*batch->rows));
-    batch->asks = arena_alloc(batch->arena, INDEXER_BATCH_COUNT * sizeof(*batch->asks));
+    for (uint32_t i = 0; i < batch->indexer->client->numbering_count; i++)
+        batch->asks[i] = arena_alloc(batch->arena, INDEXER_BATCH_COUNT * sizeof(*batch->asks[0]));
     batch->pks = arena_alloc(batch->arena, INDEXER_BATCH_COUNT * sizeof(*batch->pks));
     return store_read(batch->indexer->base->store, gather, batch, err);
 }
@@ -357,6 +371,7 @@ static void convert_for_epochs(struct batch *batch, struct item *item,
         is_meant_there = is_meant_there || is_meant;
         if (is_poured && !is_meant)
             continue;
+        item->is_wanted[client->epochs[i].numbering] = true;
         convert_for(batch, item, i, document, &err);
         is_sent = is_sent || item->documents[i];
         item->is_unfit[i] = !item->documents[i];
@@ -388,7 +403,8 @@ static int decide_alive(struct batch *batch, struct item *item, struct err *err)
     if (rc)
         return rc;
     item->state = ITEM_PUT;
-    item->ask->place = bytes_of(document->placement_class);
+    for (uint32_t i = 0; i < indexer->client->numbering_count; i++)
+        item->asks[i]->place = bytes_of(document->placement_class);
     convert_for_epochs(batch, item, document);
     return 0;
 }
@@ -451,7 +467,10 @@ static int decide(struct batch *batch, struct item *item, struct err *err)
     }
     if (item->row->status == ROW_ALIVE && !has_ended(batch, item->row))
         return decide_alive(batch, item, err);
-    item->state = item->ask->doc_id == NUMBER_NONE ? ITEM_GONE : ITEM_REMOVE;
+    item->state = ITEM_GONE;
+    for (uint32_t i = 0; i < batch->indexer->client->numbering_count; i++)
+        if (item->asks[i]->doc_id != NUMBER_NONE)
+            item->state = ITEM_REMOVE;
     return 0;
 }
 
@@ -469,7 +488,8 @@ int batch_convert(struct batch *batch, struct err *err)
             break;
         }
         rc = decide(batch, item, err);
-        batch->new_count += item_is_new(item);
+        for (uint32_t n = 0; n < batch->indexer->client->numbering_count; n++)
+            batch->new_count += item_is_new(item, n);
     }
     return rc;
 }

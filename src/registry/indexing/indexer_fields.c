@@ -67,10 +67,29 @@ static int renew_all(struct store_tx *tx, struct batch *batch, const struct numb
     return rc;
 }
 
+/* The documents of all changes, which lie one behind the other. */
+static struct number_ask **ask_for_fields(struct batch *batch, uint32_t numbering, size_t count)
+{
+    struct number_ask *list = arena_array(batch->arena, count, sizeof(*list));
+    struct number_ask **asks = arena_array(batch->arena, count, sizeof(struct number_ask *));
+    size_t at = 0;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        struct item *item = &batch->items[i];
+
+        item->field_asks[numbering] = list + at;
+        for (size_t k = 0; item->fields && k < item->fields->n_changes; k++) {
+            list[at].key = bytes_of(item->fields->changes[k]->pk);
+            asks[at] = &list[at];
+            at++;
+        }
+    }
+    assert(at == count);
+    return asks;
+}
+
 int batch_join_fields(struct store_tx *tx, struct batch *batch, struct err *err)
 {
-    const struct indexer *indexer = batch->indexer;
-    struct number_ask *asks;
     size_t count = 0;
     int rc = 0;
 
@@ -88,24 +107,25 @@ int batch_join_fields(struct store_tx *tx, struct batch *batch, struct err *err)
     }
     if (rc || !count)
         return rc;
-    asks = arena_array(batch->arena, count, sizeof(*asks));
-    count = 0;
-    for (size_t i = 0; i < batch->count; i++) {
-        struct item *item = &batch->items[i];
+    for (uint32_t i = 0; i < batch->indexer->client->numbering_count && !rc; i++) {
+        struct number_ask **asks = ask_for_fields(batch, i, count);
 
-        item->field_asks = asks + count;
-        for (size_t k = 0; item->fields && k < item->fields->n_changes; k++)
-            asks[count++].key = bytes_of(item->fields->changes[k]->pk);
+        if (i == 0)
+            rc = renew_all(tx, batch, asks[0], count, err);
+        if (!rc)
+            rc = indexer_find_numbers(tx, batch->indexer, i, asks, count, batch->arena, err);
     }
-    rc = renew_all(tx, batch, asks, count, err);
-    return rc ? rc
-              : numbers_find(tx, indexer->client->id, indexer->shard, asks, (uint32_t)count, err);
+    return rc;
 }
 
 Torg__V1__IndexFields *item_fields(const struct batch *batch, const struct item *item,
-                                   uint32_t place)
+                                   uint32_t place, uint32_t shard)
 {
-    const struct epoch_view *epoch = &batch->indexer->client->epochs[place];
+    const struct client_view *client = batch->indexer->client;
+    const struct epoch_view *epoch = &client->epochs[place];
+    const struct number_ask *asks = item->field_asks[epoch->numbering];
+    uint32_t scheme = client_numbering(client, epoch)->scheme;
+    bool is_alone = client_shards_each(client, epoch) == 1;
     Torg__V1__IndexFields *fields = MESSAGE_NEW(index_fields, batch->arena);
     size_t count = item->fields->n_changes;
     Torg__V1__IndexFields__Document *documents =
@@ -116,10 +136,11 @@ Torg__V1__IndexFields *item_fields(const struct batch *batch, const struct item 
     for (size_t i = 0; i < count; i++) {
         Torg__V1__IndexFields__Document *document = &documents[i];
 
-        if (item->field_asks[i].doc_id == NUMBER_NONE)
+        if (asks[i].doc_id == NUMBER_NONE ||
+            (!is_alone && number_key_shard(number_key_hash(asks[i].key), scheme) != shard))
             continue;
         torg__v1__index_fields__document__init(document);
-        document->doc_id = item->field_asks[i].doc_id;
+        document->doc_id = asks[i].doc_id;
         convert_change(item->fields->changes[i], epoch, batch->arena, document);
         if (document->n_values)
             fields->documents[fields->n_documents++] = document;

@@ -22,6 +22,7 @@
 struct pouring {
     struct indexer *indexer;
     const struct epoch_view *epoch;
+    uint32_t shard; /* of its index */
     struct arena *arena;
     int64_t last; /* hash of the shard */
     struct backfill before, after;
@@ -42,7 +43,7 @@ static int read_chunk(struct store_tx *tx, void *arg, struct err *err)
     int rc;
 
     pouring->is_over = pouring->is_full = false;
-    rc = backfill_find(tx, indexer->client->id, pouring->epoch->epoch, indexer->shard,
+    rc = backfill_find(tx, indexer->client->id, pouring->epoch->epoch, pouring->shard,
                        &pouring->before, &found, err);
     if (rc)
         return rc;
@@ -152,7 +153,7 @@ static int append_chunk(struct store_tx *tx, void *arg, struct err *err)
         pouring->after.end_idx = pouring->elements[pouring->element_count - 1].idx;
     }
     if (!rc)
-        rc = backfill_move(tx, indexer->client->id, pouring->epoch->epoch, indexer->shard,
+        rc = backfill_move(tx, indexer->client->id, pouring->epoch->epoch, pouring->shard,
                            pouring->before.hash, &pouring->after, err);
     return rc;
 }
@@ -163,12 +164,13 @@ static int pour_chunk(struct pouring *pouring, struct err *err)
     int64_t first;
     int rc;
 
-    number_shard_range(indexer->shard, indexer->client->shard_count, &first, &pouring->last);
+    number_shard_range(pouring->shard, client_numbering(indexer->client, pouring->epoch)->scheme,
+                       &first, &pouring->last);
     rc = store_read(indexer->base->store, read_chunk, pouring, err);
-    if (!rc && pouring->is_over && indexer->again_epoch == pouring->epoch->epoch)
-        indexer->again_epoch = 0;
+    if (!rc && pouring->is_over && indexer->again.epoch)
+        indexer->again.epoch = 0;
     else if (!rc && pouring->is_over)
-        indexer->poured_epoch = pouring->epoch->epoch;
+        indexer->pour.shard++;
     if (rc || pouring->is_over || pouring->is_full)
         return rc;
     rc = check_chunk(pouring, err);
@@ -176,38 +178,50 @@ static int pour_chunk(struct pouring *pouring, struct err *err)
         rc = store_write(indexer->base->store, append_chunk, pouring, err);
     if (!rc && pouring->after.is_done)
         log_info("stored documents of a shard are poured into an epoch",
-                 LOG_TEXT("client", indexer->client->name), LOG_INT("shard", indexer->shard),
+                 LOG_TEXT("client", indexer->client->name), LOG_INT("shard", pouring->shard),
                  LOG_INT("epoch", pouring->epoch->epoch),
                  LOG_INT("poured", pouring->after.poured_count),
                  LOG_INT("refused", pouring->after.refused_count));
     return rc;
 }
 
-/* The epoch that documents are poured into; NULL: none. */
-static const struct epoch_view *find_epoch(const struct indexer *indexer)
+/* The epoch that documents are poured into, and the shard of its index; NULL: none. */
+static const struct epoch_view *find_epoch(struct indexer *indexer, uint32_t *shard)
 {
     uint32_t at = built_place(indexer->client);
+    const struct epoch_view *epoch;
+    uint32_t first;
 
-    if (indexer->again_epoch)
-        return client_epoch(indexer->client, indexer->again_epoch);
-    if (at == EPOCHS_MAX || indexer->poured_epoch == indexer->client->epochs[at].epoch)
+    if (indexer->again.epoch) {
+        *shard = indexer->again.shard;
+        return client_epoch(indexer->client, indexer->again.epoch);
+    }
+    if (at == EPOCHS_MAX)
         return NULL;
-    return &indexer->client->epochs[at];
+    epoch = &indexer->client->epochs[at];
+    first = first_shard(indexer, epoch);
+    if (indexer->pour.epoch != epoch->epoch)
+        indexer->pour = (struct epoch_shard){epoch->epoch, first};
+    *shard = indexer->pour.shard;
+    return *shard < first + client_shards_each(indexer->client, epoch) ? epoch : NULL;
 }
 
 int indexer_pour(struct indexer *indexer, bool *is_poured, struct err *err)
 {
-    const struct epoch_view *epoch = find_epoch(indexer);
-    struct pouring pouring = {.indexer = indexer, .epoch = epoch};
+    struct pouring pouring = {.indexer = indexer};
     int rc;
 
     object_check(indexer, INDEXER_MAGIC);
     *is_poured = false;
-    if (!indexer->is_claimed || !epoch)
+    if (!indexer->is_claimed)
+        return 0;
+    pouring.epoch = find_epoch(indexer, &pouring.shard);
+    if (!pouring.epoch)
         return 0;
     pouring.arena = arena_new();
     rc = pour_chunk(&pouring, err);
-    *is_poured = !rc && !pouring.is_over && !pouring.is_full;
+    *is_poured =
+        !rc && !pouring.is_full && (!pouring.is_over || find_epoch(indexer, &pouring.shard));
     arena_free(pouring.arena);
     if (rc == ERR_CONFLICT) /* the client has changed: the next round reads it anew */
         return 0;

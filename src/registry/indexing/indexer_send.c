@@ -4,8 +4,9 @@
  *
  * Every epoch of the client has a topic, made when it is first sent to. Each gets, in this order:
  * its schema, when this owner has not told it yet or it has grown; the documents that fit it, and
- * removals of those that do not and of the deleted; how far the lanes are. All go to the partition
- * of the shard, with the ticket.
+ * removals of those that do not and of the deleted; how far the lanes are. Documents go to the
+ * partition of their shard of the index, the rest to all that are fed from here; each with the
+ * ticket and the version of the shard's numbers (T.S.V.G).
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -26,19 +27,27 @@ struct sending {
     char topic[INDEX_TOPIC_SIZE];
     struct topic_record *records;
     uint64_t *offsets; /* of those that were sent last */
-    size_t count;
+    size_t count, capacity;
     size_t size;
     struct buf wire;
 };
 
 /* A topic only grows. Where a record comes to stand before another that was acknowledged, that one
  * is gone: a disk has lost the tail, or somebody has cut the topic or made it anew. */
-static void note_offsets(struct told_epoch *told, const uint64_t *offsets, size_t count)
+static void note_offsets(struct sending *sending)
 {
-    for (size_t i = 0; i < count; i++) {
-        told->is_cut = told->is_cut || (int64_t)offsets[i] < told->end;
-        if (told->end <= (int64_t)offsets[i])
-            told->end = (int64_t)offsets[i] + 1;
+    struct indexer *indexer = sending->batch->indexer;
+    const struct epoch_view *epoch = &indexer->client->epochs[sending->place];
+
+    for (size_t i = 0; i < sending->count; i++) {
+        int64_t offset = (int64_t)sending->offsets[i];
+        struct told_end *told = indexer_told_end(indexer, epoch, sending->records[i].partition);
+
+        told->is_cut = told->is_cut || offset < told->end;
+        if (told->end <= offset)
+            told->end = offset + 1;
+        if (told->is_cut)
+            indexer->tend_us = 0;
     }
 }
 
@@ -52,21 +61,26 @@ static int flush(struct sending *sending, struct err *err)
         rc = topic_produce(indexer->base->topics, sending->topic, sending->records, sending->count,
                            sending->offsets, err);
     if (!rc)
-        note_offsets(told, sending->offsets, sending->count);
+        note_offsets(sending);
     if (rc == ERR_NOT_FOUND) /* somebody has removed it: the next round makes it */
         told->is_told = false;
-    if (told->is_cut)
-        indexer->tend_us = 0;
     sending->count = 0;
     sending->size = 0;
     return rc;
 }
 
 /* False: it is too large for a record. */
-static bool encode(struct sending *sending, const Torg__V1__IndexMessage *message, struct bytes key)
+static bool encode(struct sending *sending, Torg__V1__IndexMessage *message, struct bytes key,
+                   uint32_t shard)
 {
     struct batch *batch = sending->batch;
+    const struct indexer *indexer = batch->indexer;
+    uint32_t numbering = indexer->client->epochs[sending->place].numbering;
+    struct number_version version = numbers_version(indexer_numbers(indexer, numbering, shard));
+    uint32_t place[] = {version.kind, version.scheme, version.rebuild, version.generation};
 
+    message->n_place = sizeof(place) / sizeof(place[0]);
+    message->place = place;
     buf_reset(&sending->wire);
     message_encode(&message->base, &sending->wire);
     if (buf_failed(&sending->wire))
@@ -75,7 +89,7 @@ static bool encode(struct sending *sending, const Torg__V1__IndexMessage *messag
         (struct topic_record){.key = key,
                               .value = arena_copy(batch->arena, buf_bytes(&sending->wire)),
                               .has_partition = true,
-                              .partition = batch->indexer->shard};
+                              .partition = shard};
     sending->size += sending->wire.size;
     return true;
 }
@@ -108,26 +122,59 @@ struct told_epoch *indexer_told(struct indexer *indexer, int64_t epoch)
     return unused;
 }
 
-/* is_due: whatever was told before. */
-static int put_schema(struct sending *sending, bool is_due, struct err *err)
+struct told_end *indexer_told_end(struct indexer *indexer, const struct epoch_view *epoch,
+                                  uint32_t shard)
+{
+    uint32_t first = first_shard(indexer, epoch);
+
+    assert(shard >= first && shard < first + client_shards_each(indexer->client, epoch));
+    return &indexer_told(indexer, epoch->epoch)->ends[shard - first];
+}
+
+static int put_schema(struct sending *sending, uint32_t shard, struct err *err)
+{
+    const struct epoch_view *epoch = &sending->batch->indexer->client->epochs[sending->place];
+    Torg__V1__IndexMessage message =
+        message_of(sending->batch, TORG__V1__INDEX_MESSAGE__KIND_SCHEMA);
+
+    message.schema = convert_schema(epoch, sending->batch->arena);
+    if (!encode(sending, &message, bytes_of(""), shard))
+        return err_set(err, ERR_LIMIT, "the schema of epoch %" PRId64 " does not fit one record",
+                       epoch->epoch);
+    return 0;
+}
+
+/* Where it was not told before. */
+static int put_schemas(struct sending *sending, struct err *err)
 {
     struct indexer *indexer = sending->batch->indexer;
     const struct epoch_view *epoch = &indexer->client->epochs[sending->place];
     const struct told_epoch *told = indexer_told(indexer, epoch->epoch);
-    const struct number_version version = numbers_version(indexer->numbers);
-    uint32_t place[] = {version.kind, version.scheme, version.rebuild, version.generation};
-    Torg__V1__IndexMessage message =
-        message_of(sending->batch, TORG__V1__INDEX_MESSAGE__KIND_SCHEMA);
+    uint32_t each = client_shards_each(indexer->client, epoch);
+    int rc = 0;
 
-    if (!is_due && told->is_told && told->field_count == epoch->field_count)
+    if (told->is_told && told->field_count == epoch->field_count)
         return 0;
-    message.schema = convert_schema(epoch, sending->batch->arena);
-    message.schema->n_place = sizeof(place) / sizeof(place[0]);
-    message.schema->place = place;
-    if (!encode(sending, &message, bytes_of("")))
-        return err_set(err, ERR_LIMIT, "the schema of epoch %" PRId64 " does not fit one record",
-                       epoch->epoch);
-    return 0;
+    for (uint32_t i = 0; i < each && !rc; i++)
+        rc = put_schema(sending, first_shard(indexer, epoch) + i, err);
+    return rc;
+}
+
+/* The number of a document in the epoch at hand. */
+static const struct number_ask *number_of(const struct sending *sending, const struct item *item)
+{
+    return item->asks[sending->batch->indexer->client->epochs[sending->place].numbering];
+}
+
+static uint32_t shard_of(const struct sending *sending, const struct item *item)
+{
+    const struct client_view *client = sending->batch->indexer->client;
+    const struct epoch_view *epoch = &client->epochs[sending->place];
+
+    if (client_shards_each(client, epoch) == 1)
+        return sending->batch->indexer->shard;
+    return number_key_shard(number_key_hash(item->element.pk),
+                            client_numbering(client, epoch)->scheme);
 }
 
 static void put_document(struct sending *sending, struct item *item)
@@ -138,9 +185,10 @@ static void put_document(struct sending *sending, struct item *item)
     message.put = item->documents[sending->place];
     if (!message.put)
         return;
-    assert(item->ask->doc_id != NUMBER_NONE);
-    message.put->doc_id = item->ask->doc_id;
-    if (encode(sending, &message, item->element.pk))
+    assert(number_of(sending, item)->doc_id != NUMBER_NONE);
+    message.put->doc_id = number_of(sending, item)->doc_id;
+    message.put->birth = number_of(sending, item)->birth;
+    if (encode(sending, &message, item->element.pk, shard_of(sending, item)))
         return;
     snprintf(reason, sizeof(reason), "it is larger than a record of the index's topic: %d bytes",
              TOPIC_VALUE_SIZE_MAX);
@@ -154,29 +202,31 @@ static void put_removal(struct sending *sending, const struct item *item)
     Torg__V1__IndexRemoval removal = TORG__V1__INDEX_REMOVAL__INIT;
     bool fits;
 
-    removal.doc_id = item->ask->doc_id;
+    removal.doc_id = number_of(sending, item)->doc_id;
+    if (removal.doc_id == NUMBER_NONE) /* it was never sent there */
+        return;
     removal.pk = arena_text(sending->batch->arena, item->element.pk);
     removal.version = item->row->order.version;
     removal.modify_us = item->row->order.modify_us;
     message.remove = &removal;
-    fits = encode(sending, &message, item->element.pk);
+    fits = encode(sending, &message, item->element.pk, shard_of(sending, item));
     assert(fits); /* a key and some numbers */
 }
 
-static void put_fields(struct sending *sending, struct item *item)
+static void put_fields(struct sending *sending, struct item *item, uint32_t shard)
 {
     Torg__V1__IndexMessage message =
         message_of(sending->batch, TORG__V1__INDEX_MESSAGE__KIND_FIELDS);
     bool fits;
 
-    message.fields = item_fields(sending->batch, item, sending->place);
+    message.fields = item_fields(sending->batch, item, sending->place, shard);
     if (!message.fields)
         return;
-    fits = encode(sending, &message, bytes_of(""));
+    fits = encode(sending, &message, bytes_of(""), shard);
     assert(fits); /* an element is much smaller than a record */
 }
 
-static void put_progress(struct sending *sending)
+static void put_progress(struct sending *sending, uint32_t shard)
 {
     static const enum lane lanes[] = {LANE_MAIN, LANE_BACKFILL, LANE_EMERGENCY};
     enum { COUNT = sizeof(lanes) / sizeof(lanes[0]) };
@@ -196,7 +246,7 @@ static void put_progress(struct sending *sending)
     progress.lanes = list;
     progress.n_lanes = COUNT;
     message.progress = &progress;
-    fits = encode(sending, &message, bytes_of(""));
+    fits = encode(sending, &message, bytes_of(""), shard);
     assert(fits);
 }
 
@@ -206,7 +256,9 @@ static int make_topic(struct sending *sending, struct err *err)
 {
     const struct indexer *indexer = sending->batch->indexer;
     const struct indexer_base *base = indexer->base;
-    struct topic_config config = {.partition_count = indexer->client->shard_count,
+    const struct epoch_view *epoch = &indexer->client->epochs[sending->place];
+    struct topic_config config = {.partition_count =
+                                      client_numbering(indexer->client, epoch)->scheme,
                                   .retention_ms = base->rules.retention_us / MS_US};
     struct topic_config found;
     int rc = topic_describe(base->topics, sending->topic, &found, err);
@@ -214,24 +266,19 @@ static int make_topic(struct sending *sending, struct err *err)
     if (rc == ERR_NOT_FOUND)
         rc = topic_create(base->topics, sending->topic, &config, err);
     else if (!rc && found.partition_count != config.partition_count)
-        rc = err_set(err, ERR_PRECONDITION, "topic %s has %u partitions, and the client %u shards",
+        rc = err_set(err, ERR_PRECONDITION, "topic %s has %u partitions, and the epoch %u shards",
                      sending->topic, found.partition_count, config.partition_count);
     return rc;
 }
 
-static int send_epoch(struct sending *sending, struct err *err)
+static int put_items(struct sending *sending, struct err *err)
 {
     struct batch *batch = sending->batch;
-    struct indexer *indexer = batch->indexer;
+    const struct indexer *indexer = batch->indexer;
     const struct epoch_view *epoch = &indexer->client->epochs[sending->place];
-    struct told_epoch *told = indexer_told(indexer, epoch->epoch);
+    uint32_t each = client_shards_each(indexer->client, epoch);
     int rc = 0;
 
-    index_topic_name(indexer->client->name, epoch->epoch, sending->topic);
-    if (!told->is_told)
-        rc = make_topic(sending, err);
-    if (!rc)
-        rc = put_schema(sending, false, err);
     for (size_t i = 0; i < batch->count && !rc; i++) {
         struct item *item = &batch->items[i];
 
@@ -241,15 +288,32 @@ static int send_epoch(struct sending *sending, struct err *err)
             put_document(sending, item);
         else if (item->state == ITEM_REMOVE)
             put_removal(sending, item);
-        else if (item->state == ITEM_FIELDS)
-            put_fields(sending, item);
-        if (sending->size >= INDEXER_SEND_SIZE)
+        for (uint32_t k = 0; item->state == ITEM_FIELDS && k < each; k++)
+            put_fields(sending, item, first_shard(indexer, epoch) + k);
+        if (sending->size >= INDEXER_SEND_SIZE || sending->count + each > sending->capacity)
             rc = flush(sending, err);
     }
-    if (!rc) {
-        put_progress(sending);
+    return rc;
+}
+
+static int send_epoch(struct sending *sending, struct err *err)
+{
+    struct indexer *indexer = sending->batch->indexer;
+    const struct epoch_view *epoch = &indexer->client->epochs[sending->place];
+    struct told_epoch *told = indexer_told(indexer, epoch->epoch);
+    int rc = 0;
+
+    index_topic_name(indexer->client->name, epoch->epoch, sending->topic);
+    if (!told->is_told)
+        rc = make_topic(sending, err);
+    if (!rc)
+        rc = put_schemas(sending, err);
+    if (!rc)
+        rc = put_items(sending, err);
+    for (uint32_t i = 0; i < client_shards_each(indexer->client, epoch) && !rc; i++)
+        put_progress(sending, first_shard(indexer, epoch) + i);
+    if (!rc)
         rc = flush(sending, err);
-    }
     if (!rc) {
         told->is_told = true;
         told->field_count = epoch->field_count;
@@ -265,8 +329,8 @@ static int check_owned(const struct indexer *indexer, struct err *err)
     return 0;
 }
 
-int indexer_send_mark(struct indexer *indexer, uint32_t place, const Torg__V1__IndexPour *mark,
-                      uint64_t *offset, struct err *err)
+int indexer_send_mark(struct indexer *indexer, uint32_t place, uint32_t shard,
+                      const Torg__V1__IndexPour *mark, uint64_t *offset, struct err *err)
 {
     struct batch batch = {.indexer = indexer, .arena = arena_new()};
     struct topic_record records[2];
@@ -283,10 +347,10 @@ int indexer_send_mark(struct indexer *indexer, uint32_t place, const Torg__V1__I
 
     index_topic_name(indexer->client->name, indexer->client->epochs[place].epoch, sending.topic);
     message.pour = &copy;
-    fits = encode(&sending, &message, bytes_of(""));
+    fits = encode(&sending, &message, bytes_of(""), shard);
     assert(fits); /* some numbers */
     if (!rc && mark->mark == TORG__V1__INDEX_POUR__MARK__BEGIN)
-        rc = put_schema(&sending, true, err);
+        rc = put_schema(&sending, shard, err);
     if (!rc)
         rc = flush(&sending, err);
     *offset = offsets[0];
@@ -303,8 +367,10 @@ int batch_send(struct batch *batch, struct err *err)
 
     if (rc)
         return rc;
-    sending.records = arena_array(batch->arena, batch->count + 2, sizeof(*sending.records));
-    sending.offsets = arena_array(batch->arena, batch->count + 2, sizeof(*sending.offsets));
+    /* a round's, with the schema and the progress of each shard */
+    sending.capacity = batch->count + 3 * (size_t)CLIENT_SHARD_COUNT_MAX;
+    sending.records = arena_array(batch->arena, sending.capacity, sizeof(*sending.records));
+    sending.offsets = arena_array(batch->arena, sending.capacity, sizeof(*sending.offsets));
     for (uint32_t i = 0; i < indexer->client->epoch_count && !rc; i++) {
         sending.place = i;
         rc = send_epoch(&sending, err);

@@ -40,7 +40,7 @@ struct tending {
     char topic[INDEX_TOPIC_SIZE];
     int64_t first, end; /* of the topic */
     int64_t seen_end;   /* where it was seen to end before */
-    struct told_epoch *told;
+    struct told_end *told;
     struct backfill backfill;
     bool found;
     int64_t live_count;   /* documents, about; counted only when it matters */
@@ -48,6 +48,13 @@ struct tending {
 };
 
 /* --- looking --- */
+
+static const struct numbering *numbering_of(const struct tending *tending)
+{
+    const struct client_view *client = tending->indexer->client;
+
+    return client_numbering(client, &client->epochs[tending->place]);
+}
 
 static bool is_long(const struct tending *tending)
 {
@@ -68,7 +75,7 @@ static int look(struct store_tx *tx, void *arg, struct err *err)
         rc = backfill_find_end(tx, &tending->at, &tending->seen_end, err);
     if (rc || !is_long(tending))
         return rc;
-    rc = number_count_read(tx, tending->at.client_id, tending->at.shard, 0, &count, err);
+    rc = number_count_read(tx, numbering_of(tending)->space, tending->at.shard, 0, &count, err);
     if (!rc)
         tending->live_count = count.given - count.gone - count.held - count.free;
     return rc;
@@ -127,7 +134,7 @@ static int begin_tx(struct store_tx *tx, void *arg, struct err *err)
     int64_t first, last;
     int rc = check_owner(tx, tending, err);
 
-    number_shard_range(tending->at.shard, tending->indexer->client->shard_count, &first, &last);
+    number_shard_range(tending->at.shard, numbering_of(tending)->scheme, &first, &last);
     return rc ? rc
               : backfill_begin_again(tx, &tending->at, &tending->backfill,
                                      first == INT64_MIN ? first : first - 1, err);
@@ -177,7 +184,8 @@ static int send_begin(struct tending *tending, struct err *err)
     mark.mark = TORG__V1__INDEX_POUR__MARK__BEGIN;
     mark.number = tending->backfill.pour_no;
     mark.begin_ticket = tending->indexer->ticket;
-    rc = indexer_send_mark(tending->indexer, tending->place, &mark, &tending->mark_offset, err);
+    rc = indexer_send_mark(tending->indexer, tending->place, tending->at.shard, &mark,
+                           &tending->mark_offset, err);
     if (!rc)
         rc = store_write(tending->indexer->base->store, note_begin_tx, tending, err);
     if (!rc)
@@ -194,7 +202,8 @@ static int send_end(struct tending *tending, struct err *err)
     mark.mark = TORG__V1__INDEX_POUR__MARK__END;
     mark.number = tending->backfill.pour_no;
     mark.begin_ticket = tending->backfill.mark_ticket;
-    rc = indexer_send_mark(tending->indexer, tending->place, &mark, &offset, err);
+    rc =
+        indexer_send_mark(tending->indexer, tending->place, tending->at.shard, &mark, &offset, err);
     if (!rc)
         rc = store_write(tending->indexer->base->store, note_end_tx, tending, err);
     if (rc)
@@ -220,7 +229,7 @@ static int go_on(struct tending *tending, struct err *err)
     else if (backfill->is_done && indexer->position[LANE_BACKFILL] >= backfill->end_idx)
         return send_end(tending, err);
     if (!rc && !backfill->is_done)
-        indexer->again_epoch = tending->at.epoch;
+        indexer->again = (struct epoch_shard){tending->at.epoch, tending->at.shard};
     indexer->tend_us = clock_after_us(indexer->base->clock, TEND_BUSY_MS * MS_US);
     return rc;
 }
@@ -242,10 +251,11 @@ static void trim(const struct tending *tending)
                  LOG_TEXT("error", err.text));
 }
 
-static int tend_epoch(struct tending *tending, struct err *err)
+static int tend_shard(struct tending *tending, struct err *err)
 {
     const struct indexer_base *base = tending->indexer->base;
-    struct told_epoch *told = indexer_told(tending->indexer, tending->at.epoch);
+    struct told_end *told = indexer_told_end(
+        tending->indexer, &tending->indexer->client->epochs[tending->place], tending->at.shard);
     uint64_t first = 0, end = 0;
     int out = topic_range(base->topics, tending->topic, tending->at.shard, &first, &end, err);
     const char *need;
@@ -286,15 +296,20 @@ int indexer_tend(struct indexer *indexer, struct err *err)
     if (!indexer->is_claimed || now_us < indexer->tend_us)
         return 0;
     indexer->tend_us = now_us + TEND_MS * MS_US;
-    indexer->again_epoch = 0;
+    indexer->again.epoch = 0;
     for (uint32_t i = 0; i < indexer->client->epoch_count && !rc; i++) {
-        struct tending tending = {
-            .indexer = indexer,
-            .place = i,
-            .at = {indexer->client->id, indexer->client->epochs[i].epoch, indexer->shard}};
+        const struct epoch_view *epoch = &indexer->client->epochs[i];
+        uint32_t each = client_shards_each(indexer->client, epoch);
 
-        index_topic_name(indexer->client->name, tending.at.epoch, tending.topic);
-        rc = tend_epoch(&tending, err);
+        for (uint32_t k = 0; k < each && !rc; k++) {
+            struct tending tending = {
+                .indexer = indexer,
+                .place = i,
+                .at = {indexer->client->id, epoch->epoch, first_shard(indexer, epoch) + k}};
+
+            index_topic_name(indexer->client->name, tending.at.epoch, tending.topic);
+            rc = tend_shard(&tending, err);
+        }
     }
     if (rc == ERR_CONFLICT) /* the client has changed: the next round reads it anew */
         return 0;

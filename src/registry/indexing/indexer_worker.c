@@ -22,6 +22,7 @@
 #include "config/bounds.h"
 #include "coord/bounds.h"
 #include "registry/bounds.h"
+#include "registry/clients/retired_numbers.h"
 #include "registry/clients/retired_topics.h"
 #include "registry/indexing/queue.h"
 
@@ -428,11 +429,27 @@ static void remove_topics(const struct indexer_worker *worker)
                  LOG_TEXT("error", err.text));
 }
 
+/* A piece a time, so that shards are looked at in between. */
+static void remove_numbers(const struct indexer_worker *worker, int64_t *next_us)
+{
+    struct err err = {0};
+    bool is_over = true;
+
+    if (now_mono_us(worker) < *next_us)
+        return;
+    if (retired_numbers_remove(worker->base->store, &is_over, &err))
+        log_warn("numbers that no epoch has could not be removed; this is tried again",
+                 LOG_TEXT("error", err.text));
+    if (is_over)
+        *next_us = clock_after_us(worker->base->clock, (int64_t)RETIRED_NUMBER_MS * MS_US);
+}
+
 static void keeper_main(struct task *task, void *arg)
 {
     struct indexer_worker *worker = arg;
     struct arena *arena = arena_new();
     int64_t looked_us = now_mono_us(worker);
+    int64_t numbers_us = looked_us;
     bool was_told = false;
     struct err err;
 
@@ -452,6 +469,8 @@ static void keeper_main(struct task *task, void *arg)
             looked_us = now_mono_us(worker);
             remove_topics(worker);
         }
+        if (!rc)
+            remove_numbers(worker, &numbers_us);
     } while (wait_period(worker));
     arena_free(arena);
 }

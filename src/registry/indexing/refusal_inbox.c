@@ -30,6 +30,7 @@ struct refusal_inbox {
 struct refusal {
     const Torg__V1__IndexRefusal *message;
     int64_t client_id;
+    uint32_t shard; /* of the queue */
     int64_t serving_epoch;
     int64_t now_us;
     struct arena *arena;
@@ -53,7 +54,7 @@ static int put_refusal(struct store_tx *tx, struct refusal *refusal, const struc
 {
     const Torg__V1__IndexRefusal *message = refusal->message;
     struct failed_element element = {
-        .shard = message->shard,
+        .shard = refusal->shard,
         .pk = bytes_of(message->pk),
         .order = row->order,
         .first_us = refusal->now_us,
@@ -63,7 +64,7 @@ static int put_refusal(struct store_tx *tx, struct refusal *refusal, const struc
         .refused_epoch = message->epoch};
     struct failed_element there;
     bool found;
-    int rc = failed_find(tx, refusal->client_id, message->shard, element.pk, refusal->arena, &there,
+    int rc = failed_find(tx, refusal->client_id, refusal->shard, element.pk, refusal->arena, &there,
                          &found, err);
 
     if (!rc && found && is_same_order(&there.order, row)) {
@@ -109,7 +110,8 @@ static int find_client(const struct refusal_inbox *self, struct refusal *refusal
         return rc == ERR_NOT_FOUND ? 0 : rc;
     refusal->client_id = client->id;
     refusal->serving_epoch = client->serving_epoch;
-    *found = client_epoch(client, message->epoch) != NULL && message->shard < client->shard_count;
+    refusal->shard = number_key_shard(number_key_hash(bytes_of(message->pk)), client->shard_count);
+    *found = client_epoch(client, message->epoch) != NULL;
     client_unref(client);
     return 0;
 }

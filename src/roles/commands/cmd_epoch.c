@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_epoch.c - torg epoch plan, start, status, compare, switch, rollback, abandon. */
+/* cmd_epoch.c - torg epoch plan, start, status, compare, switch, rollback, abandon, drop. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "codec/json.h"
 #include "codec/message.h"
+#include "config/bounds.h"
 #include "registry/bounds.h"
 #include "roles/commands/desk.h"
 #include "roles/commands/print.h"
@@ -260,14 +261,15 @@ static void print_status(const Torg__V1__EpochStatus *status, struct arena *aren
     const Torg__V1__EpochState *built = NULL;
 
     printf("client %s: documents are written to epoch %" PRId64 ", searches ask epoch %" PRId64
-           "\n\n%5s  %-9s %7s  %s\n",
+           "\n\n%5s  %-9s %7s  %7s  %-9s %s\n",
            status->client, status->writing_epoch, status->serving_epoch, "EPOCH", "STATE", "FIELDS",
-           "STARTED");
+           "SHARDS", "NUMBERS", "STARTED");
     for (size_t i = 0; i < status->n_epochs; i++) {
         const Torg__V1__EpochState *epoch = status->epochs[i];
 
-        printf("%5" PRId64 "  %-9s %7u  %s\n", epoch->epoch, state_name(epoch->state),
-               epoch->field_count, time_text(epoch->start_time, arena));
+        printf("%5" PRId64 "  %-9s %7u  %7zu  %-9s %s\n", epoch->epoch, state_name(epoch->state),
+               epoch->field_count, epoch->n_shards, epoch->numbers,
+               time_text(epoch->start_time, arena));
         if (epoch->state == TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING)
             built = epoch;
     }
@@ -406,6 +408,21 @@ static enum exit_code change(struct asking *asking, const char *method,
     return rc ? fail(&err) : EXIT_OK;
 }
 
+static bool read_shards(const struct invocation *invocation, uint32_t *count)
+{
+    const char *text = invocation_option(invocation, "shards");
+    uint64_t number = 0;
+
+    *count = 0;
+    if (text &&
+        (!text_to_u64(bytes_of(text), &number) || number < 1 || number > CLIENT_SHARD_COUNT_MAX)) {
+        complain("--shards=%.64s: expected a number from 1 to %d", text, CLIENT_SHARD_COUNT_MAX);
+        return false;
+    }
+    *count = (uint32_t)number;
+    return true;
+}
+
 enum exit_code cmd_epoch_start(const struct invocation *invocation)
 {
     Torg__V1__StartEpochRequest request = TORG__V1__START_EPOCH_REQUEST__INIT;
@@ -414,11 +431,14 @@ enum exit_code cmd_epoch_start(const struct invocation *invocation)
     struct err err;
 
     object_check(invocation, INVOCATION_MAGIC);
+    if (!read_shards(invocation, &request.shard_count))
+        return EXIT_USAGE;
     if (read_wanted(invocation, &wanted, &err) || asking_open(invocation, &asking, &err))
         return fail(&err);
     request.client = asking.client;
     request.fields = wanted.fields;
     request.n_fields = wanted.count;
+    request.renumber = invocation_option(invocation, "renumber") != NULL;
     return change(&asking, "StartEpoch", &request.base);
 }
 
@@ -583,4 +603,19 @@ enum exit_code cmd_epoch_abandon(const struct invocation *invocation)
         return fail(&err);
     request.client = asking.client;
     return change(&asking, "AbandonEpoch", &request.base);
+}
+
+enum exit_code cmd_epoch_drop(const struct invocation *invocation)
+{
+    Torg__V1__DropEpochRequest request = TORG__V1__DROP_EPOCH_REQUEST__INIT;
+    struct asking asking;
+    struct err err;
+
+    object_check(invocation, INVOCATION_MAGIC);
+    if (!read_epoch(invocation, &request.epoch))
+        return EXIT_USAGE;
+    if (asking_open(invocation, &asking, &err))
+        return fail(&err);
+    request.client = asking.client;
+    return change(&asking, "DropEpoch", &request.base);
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "numerator/batch.h"
 #include "registry/clients/clients.h"
+#include "registry/clients/epoch_numbers.h"
 #include "roles/commands/desk.h"
 #include "roles/commands/numerator_files.h"
 #include "roles/processes/backends.h"
@@ -83,20 +84,37 @@ enum exit_code cmd_numerator_inspect(const struct invocation *invocation)
     return rc ? fail(&err) : EXIT_OK;
 }
 
-static int export_shard(struct store *store, const char *client, uint64_t shard, const char *path,
-                        struct number_state **state, struct err *err)
+/* 0: the one that serves. */
+static int find_epoch(const struct client_view *view, int64_t epoch,
+                      const struct epoch_view **found, struct err *err)
 {
+    *found = client_epoch(view, epoch ? epoch : view->serving_epoch);
+    return *found
+               ? 0
+               : err_set(err, ERR_NOT_FOUND, "client %s has no epoch %" PRId64, view->name, epoch);
+}
+
+static int export_shard(struct store *store, const char *client, int64_t epoch_no, uint64_t shard,
+                        const char *path, struct number_state **state, struct err *err)
+{
+    const struct numbering *numbering = NULL;
+    const struct epoch_view *epoch;
     const struct number_rules rules = {0};
     struct clients *clients = clients_new(store, clock_system());
     const struct client_view *view = NULL;
     int rc = clients_find(clients, client, true, &view, err);
 
-    if (!rc && shard >= view->shard_count)
-        rc = err_set(err, ERR_NOT_FOUND, "client %s has the shards 0 to %" PRIu32, client,
-                     view->shard_count - 1);
     if (!rc)
-        rc = number_state_export(store, view->id, (uint32_t)shard, view->shard_count, &rules, state,
-                                 err);
+        rc = find_epoch(view, epoch_no, &epoch, err);
+    if (!rc)
+        numbering = client_numbering(view, epoch);
+    if (!rc && shard >= numbering->scheme)
+        rc = err_set(err, ERR_NOT_FOUND,
+                     "epoch %" PRId64 " of client %s has the shards 0 to %" PRIu32, epoch->epoch,
+                     client, numbering->scheme - 1);
+    if (!rc)
+        rc = number_state_export(store, numbering->space, (uint32_t)shard, numbering->scheme,
+                                 &rules, state, err);
     if (!rc)
         rc = number_state_write(*state, path, err);
     client_unref(view);
@@ -108,6 +126,8 @@ enum exit_code cmd_numerator_export(const struct invocation *invocation)
 {
     const char *client = invocation_option(invocation, "client");
     const char *shard_text = invocation_option(invocation, "shard");
+    const char *epoch_text = invocation_option(invocation, "epoch");
+    int64_t epoch = 0;
     struct number_state *state = NULL;
     struct store *joined = NULL; /* beside a server */
     struct desk desk;
@@ -120,6 +140,10 @@ enum exit_code cmd_numerator_export(const struct invocation *invocation)
         complain("--shard=%.64s: expected a number", shard_text);
         return EXIT_USAGE;
     }
+    if (epoch_text && (!text_to_i64(bytes_of(epoch_text), &epoch) || epoch < 1)) {
+        complain("--epoch=%.64s: expected a number from 1 on", epoch_text);
+        return EXIT_USAGE;
+    }
     if (desk_open(invocation, false, &desk, &err))
         return fail(&err);
     rc = desk.remote ? backends_join_store(&invocation->config, clock_system(), invocation->arena,
@@ -127,14 +151,30 @@ enum exit_code cmd_numerator_export(const struct invocation *invocation)
                      : 0;
     if (!rc)
         rc = export_shard(desk.remote ? joined : desk.process.backends.store,
-                          client ? client : "default", shard, invocation->arguments[0], &state,
-                          &err);
+                          client ? client : "default", epoch, shard, invocation->arguments[0],
+                          &state, &err);
     if (!rc)
         print_state(state);
     number_state_free(state);
     store_close(joined);
     desk_close(&desk);
     return rc ? fail(&err) : EXIT_OK;
+}
+
+struct importing {
+    const struct client_view *client;
+    const struct number_state *state;
+};
+
+static int import_tx(struct store_tx *tx, void *arg, struct err *err)
+{
+    const struct importing *importing = arg;
+    const struct client_view *client = importing->client;
+    int rc = epoch_take_rebuild(tx, client, number_state_version(importing->state).rebuild, err);
+
+    return rc ? rc
+              : number_state_import(tx, client->id, client->shard_count, importing->state,
+                                    clock_wall_us(clock_system()), err);
 }
 
 static int import_state(struct store *store, const char *client, const struct number_state *state,
@@ -145,8 +185,7 @@ static int import_state(struct store *store, const char *client, const struct nu
     int rc = clients_obtain(clients, client, number_state_shard_count(state), &view, NULL, err);
 
     if (!rc)
-        rc = number_state_import(store, view->id, view->shard_count, state,
-                                 clock_wall_us(clock_system()), err);
+        rc = store_write(store, import_tx, &(struct importing){view, state}, err);
     client_unref(view);
     clients_free(clients);
     return rc;

@@ -81,8 +81,13 @@ static const struct command_option epoch_plan_options[] = {
     {"epoch", "NUMBER",
      "Instead of a schema: which documents do not fit this epoch that there is."},
     {NULL, NULL, NULL}};
-static const struct command_option epoch_schema_options[] = {
-    QUEUE_CLIENT, EPOCH_FIELD, EPOCH_SCHEMA, {NULL, NULL, NULL}};
+static const struct command_option epoch_start_options[] = {
+    QUEUE_CLIENT,
+    EPOCH_FIELD,
+    EPOCH_SCHEMA,
+    {"shards", "COUNT", "Shards of its index: a multiple of what the client began with."},
+    {"renumber", NULL, "Number all documents anew, without holes."},
+    {NULL, NULL, NULL}};
 static const struct command_option epoch_status_options[] = {QUEUE_CLIENT, {NULL, NULL, NULL}};
 static const struct command_option epoch_switch_options[] = {
     QUEUE_CLIENT,
@@ -297,6 +302,16 @@ const struct command command_table[] = {
      .options = epoch_compare_options,
      .flags = ASKING,
      .run = cmd_epoch_compare},
+    {.name = "epoch drop",
+     .summary = "give up the epoch that is kept for the way back",
+     .arguments = "",
+     .details = "Searchers remove it, its topic goes within ten minutes, and its numbers go in the "
+                "background if no other epoch has them. Refused while writes go to it, as after a "
+                "rollback. Kept in the audit log.",
+     .example = "torg epoch drop --client shop",
+     .options = epoch_abandon_options,
+     .flags = ASKING,
+     .run = cmd_epoch_drop},
     {.name = "epoch plan",
      .summary = "show which documents another schema would refuse",
      .arguments = "",
@@ -327,9 +342,11 @@ const struct command command_table[] = {
      .details = "From now on documents are sent to both, and what is stored is poured into the new "
                 "one, in the lane backfill, which never delays the others. An epoch that was kept "
                 "for the way back is given up. Without --field and --schema the index is made anew "
-                "with the same schema. Kept in the audit log.",
-     .example = "torg epoch start --field price=decimal",
-     .options = epoch_schema_options,
+                "with the same schema. With --shards or --renumber its documents have numbers of "
+                "their own, beside those of the epoch before. Kept in the audit log.",
+     .example = "torg epoch start --field price=decimal\ntorg epoch start --shards 2\n"
+                "torg epoch start --renumber",
+     .options = epoch_start_options,
      .flags = ASKING,
      .run = cmd_epoch_start},
     {.name = "epoch status",

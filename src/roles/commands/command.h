@@ -113,6 +113,7 @@ enum exit_code cmd_composer_status(const struct invocation *invocation);
 enum exit_code cmd_config_check(const struct invocation *invocation);
 enum exit_code cmd_config_dump(const struct invocation *invocation);
 enum exit_code cmd_demo(const struct invocation *invocation);
+enum exit_code cmd_epoch_drop(const struct invocation *invocation);
 enum exit_code cmd_epoch_abandon(const struct invocation *invocation);
 enum exit_code cmd_epoch_compare(const struct invocation *invocation);
 enum exit_code cmd_epoch_plan(const struct invocation *invocation);

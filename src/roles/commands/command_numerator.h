@@ -12,6 +12,7 @@
 
 static const struct command_option numerator_export_options[] = {
     {"client", "NAME", "Whose documents (default: default)."},
+    {"epoch", "NUMBER", "The numbers of this epoch (default: of the one that serves)."},
     {"shard", "NUMBER", "Which of its shards (default: 0)."},
     {NULL, NULL, NULL}};
 

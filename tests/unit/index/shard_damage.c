@@ -318,6 +318,22 @@ static void a_directory_is_of_one_process_and_one_shard(void **state)
     assert_int_equal(shard_open(&other, &second, &err), ERR_PRECONDITION);
     assert_int_equal(open_at(dir, &shard, &err), 0);
     shard_close(shard);
+    /* one from before T was told is anybody's with its shards, and theirs from the next checkpoint
+     * on */
+    other.place[0] = 7;
+    assert_int_equal(shard_open(&other, &shard, &err), 0);
+    assert_int_equal(shard_checkpoint(shard, &err), 0);
+    shard_close(shard);
+    other.place[3] = 9; /* G grows */
+    assert_int_equal(shard_open(&other, &shard, &err), 0);
+    shard_close(shard);
+    for (int i = 0; i < 3; i++) {
+        struct shard_options wrong = other;
+
+        wrong.place[i]++;
+        assert_int_equal(shard_open(&wrong, &second, &err), ERR_PRECONDITION);
+        assert_non_null(strstr(err.text, "numbers 7."));
+    }
     assert_int_equal(dir_remove(dir, NULL), 0);
 }
 

@@ -4,12 +4,12 @@
 
 #include "unit/registry/memory_store.h"
 
-enum { CLIENT = 4, EPOCH = 2 };
+enum { CLIENT = 4, EPOCH = 2, SHARD_COUNT = 4 };
 static const struct backfill_place place = {CLIENT, EPOCH, 0};
 
 static int begin(struct store_tx *tx, void *arg, struct err *err)
 {
-    return backfill_begin(tx, arg, EPOCH, err);
+    return backfill_begin(tx, arg, EPOCH, SHARD_COUNT, err);
 }
 
 struct looking {
@@ -38,7 +38,11 @@ static struct backfill now(int64_t epoch, uint32_t shard)
 
 static void an_epoch_begins_with_nothing_poured_and_others_are_whole(void **state)
 {
-    struct client_view client = {.id = CLIENT, .shard_count = 2, .epoch_count = 1};
+    struct client_view client = {.id = CLIENT,
+                                 .shard_count = 2,
+                                 .epoch_count = 1,
+                                 .numberings = {{.scheme = 2}},
+                                 .numbering_count = 1};
     struct looking looking = {.epoch = EPOCH};
 
     (void)state;
@@ -47,12 +51,14 @@ static void an_epoch_begins_with_nothing_poured_and_others_are_whole(void **stat
     assert_false(looking.found);
     assert_true(looking.backfill.is_whole);
     assert_int_equal(change(begin, &client), 0);
-    for (uint32_t shard = 0; shard < 2; shard++) {
-        assert_false(now(EPOCH, shard).is_done);
+    for (uint32_t shard = 0; shard < 2; shard++) { /* the other one has shards of its own */
         assert_true(now(1, shard).is_done);
-        assert_true(now(1, shard).hash > now(EPOCH, shard).hash);
+        assert_true(now(1, shard).hash > now(EPOCH, 2 * shard + 1).hash);
     }
-    assert_true(now(EPOCH, 1).hash > now(EPOCH, 0).hash);
+    for (uint32_t shard = 0; shard < SHARD_COUNT; shard++)
+        assert_false(now(EPOCH, shard).is_done);
+    for (uint32_t shard = 1; shard < SHARD_COUNT; shard++)
+        assert_true(now(EPOCH, shard).hash > now(EPOCH, shard - 1).hash);
 }
 
 struct moving {

@@ -356,13 +356,126 @@ static void a_batch_that_is_sent_twice_is_harmless(void **state)
     arena_free(arena);
 }
 
+/* The message as it would be sent with numbers of that version, of that birth. */
+static struct bytes numbered(struct bytes message, const uint32_t version[4], uint32_t birth,
+                             struct arena *arena)
+{
+    Torg__V1__IndexMessage *decoded;
+    ProtobufCMessage *any;
+    struct buf out = BUF_INIT(1 << 16);
+    struct bytes bytes;
+
+    assert_int_equal(
+        message_decode(message, &torg__v1__index_message__descriptor, arena, &any, NULL), 0);
+    decoded = (Torg__V1__IndexMessage *)any;
+    decoded->n_place = 4;
+    decoded->place = (uint32_t *)version;
+    if (decoded->kind_case == TORG__V1__INDEX_MESSAGE__KIND_PUT)
+        decoded->put->birth = birth;
+    message_encode(&decoded->base, &out);
+    bytes = arena_copy(arena, buf_bytes(&out));
+    buf_release(&out);
+    return bytes;
+}
+
+static void messages_of_other_numbers_are_refused(void **state)
+{
+    static const uint32_t own[4] = {3, 2, 1, 10}, later[4] = {3, 2, 1, 12};
+    static const uint32_t others[3][4] = {{4, 2, 1, 10}, {3, 4, 1, 10}, {3, 2, 2, 10}};
+    struct arena *arena = arena_new();
+    struct world world;
+    uint64_t hash;
+
+    (void)state;
+    open_world(&world, NULL);
+    applier_set_numbers(world.applier, own);
+    apply(&world, numbered(message_schema(5, arena), own, 0, arena));
+    assert_int_equal(apply(&world, numbered(message_put(5, 1, "a", 1, 1, arena), own, 10, arena)),
+                     0);
+    show(&world);
+    hash = hash_of(&world);
+    for (int i = 0; i < 3; i++) {
+        struct bytes put = numbered(message_put(9, 1, "b", 2, 2, arena), others[i], 3, arena);
+        struct err err = {0};
+        const char *pk;
+
+        assert_int_equal(applier_apply(world.applier, put, arena, &pk, &err), ERR_PRECONDITION);
+        assert_true(applier_is_final(ERR_PRECONDITION));
+        assert_string_equal(pk, "b");
+        assert_non_null(strstr(err.text, "and this shard by 3.2.1"));
+        assert_int_equal(
+            apply(&world, numbered(message_remove(9, 1, "a", arena), others[i], 0, arena)),
+            ERR_PRECONDITION);
+    }
+    show(&world);
+    assert_true(hash_of(&world) == hash);
+    assert_int_equal(applier_progress(world.applier)->ticket, 5);
+    assert_int_equal(apply(&world, numbered(message_put(5, 2, "c", 1, 1, arena), later, 12, arena)),
+                     0);
+    assert_int_equal(apply(&world, message_put(5, 3, "d", 1, 1, arena)), 0); /* from before */
+    assert_memory_equal(applier_progress(world.applier)->numbers, later, sizeof(later));
+    close_world(&world);
+    arena_free(arena);
+}
+
+static uint32_t birth_of(struct world *world, uint32_t id)
+{
+    const struct snapshot *snapshot;
+    struct shard_reader *reader;
+    uint32_t birth;
+
+    assert_int_equal(shard_reader_new(world->shard, &reader, NULL), 0);
+    assert_int_equal(shard_enter(reader, &snapshot, NULL), 0);
+    birth = shard_birth(world->shard, id);
+    shard_exit(reader);
+    shard_reader_free(reader);
+    return birth;
+}
+
+static void the_birth_of_a_number_is_its_owners(void **state)
+{
+    static const uint32_t version[4] = {1, 1, 0, 9};
+    struct arena *arena = arena_new();
+    char dir[TEST_DIR_SIZE];
+    struct world world;
+
+    (void)state;
+    assert_true(test_dir_make(dir));
+    open_world(&world, dir);
+    apply(&world, message_schema(1, arena));
+    apply(&world, numbered(message_put(1, 7, "a", 1, 1, arena), version, 4, arena));
+    apply(&world, message_put(1, 8, "b", 1, 1, arena));
+    show(&world);
+    assert_int_equal(birth_of(&world, 7), 4);
+    assert_int_equal(birth_of(&world, 8), 0); /* not known */
+    apply(&world, numbered(message_put(1, 8, "b", 1, 2, arena), version, 5, arena));
+    show(&world);
+    assert_int_equal(birth_of(&world, 8), 5); /* told with a change of attributes */
+    assert_int_equal(shard_checkpoint(world.shard, NULL), 0);
+    close_world(&world);
+    open_world(&world, dir);
+    assert_int_equal(birth_of(&world, 7), 4);
+    assert_memory_equal(applier_progress(world.applier)->numbers, version, sizeof(version));
+    apply(&world, numbered(message_put(1, 7, "c", 3, 1, arena), version, 9, arena));
+    assert_int_equal(birth_of(&world, 7), 4); /* with its text, not before */
+    show(&world);
+    assert_int_equal(birth_of(&world, 7), 9);
+    apply(&world, message_remove(1, 7, "c", arena));
+    show(&world);
+    assert_int_equal(birth_of(&world, 7), 0);
+    close_world(&world);
+    assert_int_equal(dir_remove(dir, NULL), 0);
+    arena_free(arena);
+}
+
 static void a_note_is_read_as_it_was_written(void **state)
 {
     const struct progress written = {.ticket = UINT64_MAX,
                                      .lanes = {1, INT64_MAX, 0, 77},
                                      .has_gap = true,
                                      .pour = INT64_MAX,
-                                     .pour_ticket = 5};
+                                     .pour_ticket = 5,
+                                     .numbers = {1, 2, UINT32_MAX, 4}};
     struct buf note = BUF_INIT(SHARD_NOTE_SIZE_MAX);
     struct progress read;
     struct err err;
@@ -376,6 +489,7 @@ static void a_note_is_read_as_it_was_written(void **state)
     assert_true(read.has_gap);
     assert_int_equal(read.pour, written.pour);
     assert_int_equal(read.pour_ticket, 5);
+    assert_memory_equal(read.numbers, written.numbers, sizeof(read.numbers));
     for (size_t size = 1; size < note.size; size++)
         assert_int_equal(progress_decode(bytes_make(note.data, size), &read, &err), ERR_CORRUPT);
     note.data[0] = 9;
@@ -399,6 +513,8 @@ int main(void)
         cmocka_unit_test(what_cannot_be_applied_changes_nothing),
         cmocka_unit_test(restarts_and_repetitions_end_in_the_same),
         cmocka_unit_test(a_batch_that_is_sent_twice_is_harmless),
+        cmocka_unit_test(messages_of_other_numbers_are_refused),
+        cmocka_unit_test(the_birth_of_a_number_is_its_owners),
         cmocka_unit_test(a_note_is_read_as_it_was_written),
     };
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* epoch_numbers.c - see epoch_numbers.h. */
+#include "registry/clients/epoch_numbers.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "config/bounds.h"
+#include "store/sequence.h"
+
+static const struct numbering *numbering_now(const struct client_view *client)
+{
+    return client_numbering(client, client_epoch(client, client->writing_epoch));
+}
+
+static bool wants_other(const struct client_view *client,
+                        const Torg__V1__StartEpochRequest *request)
+{
+    return request->renumber ||
+           (request->shard_count && request->shard_count != numbering_now(client)->scheme);
+}
+
+int epoch_check_numbers(const struct client_view *client,
+                        const Torg__V1__StartEpochRequest *request, struct err *err)
+{
+    if (request->shard_count > CLIENT_SHARD_COUNT_MAX ||
+        request->shard_count % client->shard_count != 0)
+        return err_set(err, ERR_INVALID,
+                       "shard_count: %" PRIu32 "; client %s writes by %" PRIu32
+                       " shards, so its index has %" PRIu32 " or a multiple of that, at most %d",
+                       request->shard_count, client->name, client->shard_count, client->shard_count,
+                       CLIENT_SHARD_COUNT_MAX);
+    return 0;
+}
+
+/* A V is never used again: data that was made for it may still be somewhere. */
+static int next_rebuild(struct store_tx *tx, const struct client_view *client, uint32_t *rebuild,
+                        struct err *err)
+{
+    char name[64];
+    int64_t next = 0;
+    uint32_t newest = 0;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < client->numbering_count; i++)
+        if (client->numberings[i].rebuild > newest)
+            newest = client->numberings[i].rebuild;
+    snprintf(name, sizeof(name), "registry/%" PRId64 "/numberings", client->id);
+    while (!rc && next <= newest)
+        rc = store_next_seq(tx, name, 1, &next, err);
+    if (!rc && next > INT32_MAX)
+        rc = err_set(err, ERR_LIMIT, "client %s was numbered anew %" PRId64 " times: no more",
+                     client->name, next);
+    *rebuild = (uint32_t)next;
+    return rc;
+}
+
+int epoch_choose_numbers(struct store_tx *tx, const struct client_view *client,
+                         const Torg__V1__StartEpochRequest *request, struct numbering *numbering,
+                         struct err *err)
+{
+    int rc;
+
+    *numbering = *numbering_now(client);
+    if (!wants_other(client, request))
+        return 0;
+    if (request->shard_count)
+        numbering->scheme = request->shard_count;
+    rc = next_rebuild(tx, client, &numbering->rebuild, err);
+    numbering->space = client->id | (int64_t)numbering->rebuild << 32;
+    return rc;
+}
+
+int epoch_take_rebuild(struct store_tx *tx, const struct client_view *client, uint32_t rebuild,
+                       struct err *err)
+{
+    int rc = client_confirm(tx, client, err);
+
+    if (!rc)
+        rc = store_exec(tx,
+                        "UPDATE registry_epoch SET rebuild = $2 WHERE client_id = $1 "
+                        "AND (space = 0 OR space = $1)",
+                        STORE_WITH(STORE_V_INT(client->id), STORE_V_INT(rebuild)), NULL, err);
+    return rc ? rc : client_touch(tx, client->id, err);
+}

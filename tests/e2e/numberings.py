@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numberings belong to epochs: torg epoch start --shards and --renumber beside the numbers that serve, under
+writes, searches and kills; switched to, back, and dropped with the numbers that nobody has any more."""
+import json
+import random
+import signal
+import sqlite3
+import threading
+import time
+
+from kit import tap
+from kit.binary import Place
+
+COUNT = 600
+KILLS = 3
+DEADLINE_MS = 60000         # the longest: no search is lost to a busy machine
+PATIENTLY = ("--wait", f"{tap.PATIENCE_S}s")
+
+
+def document(number, version=1):
+    return {"pk": f"bike-{number}", "version": version, "fields": [
+        {"name": "title", "text": f"bicycle {number}"}, {"name": "price", "integer": number}]}
+
+
+class Client:
+    """A server with documents."""
+
+    def __init__(self, *options):
+        self.options = options
+
+    def __enter__(self):
+        self.place = Place().__enter__()
+        self.place.start("up", *self.options)
+        for first in range(0, COUNT, 100):
+            self.put(*(document(i) for i in range(first, first + 100)))
+        return self
+
+    def __exit__(self, *args):
+        self.place.__exit__(*args)
+
+    def ok(self, method, message):
+        status, answer = self.place.call(method, message, self.place.start_key)
+        tap.equal(status, 200, answer)
+        return answer
+
+    def put(self, *documents):
+        answer = self.ok("DocumentService/PutDocuments", {"documents": documents})
+        for verdict in answer["verdicts"]:
+            tap.equal(verdict["kind"], "ACCEPTED", verdict)
+        return [verdict["token"] for verdict in answer["verdicts"]]
+
+    def keys(self, **more):
+        """Of all documents that are found, in the order of prices; as often as they are."""
+        found, offset = [], 0
+        while True:
+            answer = self.ok("SearcherService/Search", {"query": {"stages": [{
+                "limit": 100, "offset": offset, "sorts": [{"field": "price"}]}]},
+                "deadlineMs": DEADLINE_MS, **more})
+            tap.equal(bool(answer.get("isPartial")), False, answer)
+            hits = answer["answer"]["stages"][0].get("hits", [])
+            found += [hit["pk"] for hit in hits]
+            offset += len(hits)
+            if not hits:
+                return found
+
+    def wait_keys(self, wanted, what, **more):
+        tap.wait_until(lambda: sorted(self.keys(**more)) == sorted(wanted), what=what)
+
+    def torg(self, *words, code=0):
+        told = self.place.torg(*words)
+        tap.equal(told.returncode, code, told.stdout + told.stderr)
+        return told.stdout if code == 0 else told.stderr
+
+    def epochs(self):
+        return json.loads(self.torg("epoch", "status", "--json"))["epochs"]
+
+    def verify(self):
+        told = self.place.torg("verify", "--rebuild")
+        tap.equal(told.returncode, 0, told.stdout + told.stderr)
+
+    def spaces(self):
+        """{(V, shard): numbers that are given} of the store."""
+        with sqlite3.connect(f"file:{self.place.data}/store.sqlite?mode=ro", uri=True,
+                             timeout=tap.PATIENCE_S) as base:
+            rows = base.execute("SELECT n.rebuild, n.shard, (SELECT COUNT(*) FROM number_slot s WHERE "
+                                "s.space = n.space AND s.shard = n.shard) FROM number_space n").fetchall()
+        return {(rebuild, shard): count for rebuild, shard, count in rows}
+
+    def freshness(self):
+        """{(epoch, shard): T.S.V.G} as searchers tell it."""
+        answer = self.ok("SearcherService/GetFreshness", {})
+        return {(int(one["epoch"]), int(one.get("shard", 0))): one.get("numbers", "")
+                for one in answer["shards"]}
+
+
+class Writing(threading.Thread):
+    """Changes, deletes and adds documents all the time; what it was told of is what there is."""
+
+    def __init__(self, client, seed):
+        super().__init__()
+        self.client, self.random, self.ended = client, random.Random(seed), False
+        self.versions = dict.fromkeys(range(COUNT), 1)
+        self.gone = set()
+
+    def write(self, number):
+        version = self.versions.get(number, 0) + 1
+        put = document(number, version)
+        if self.random.random() < 0.2:
+            put = {"pk": put["pk"], "version": version, "event": "DELETE"}
+        status, answer = self.client.place.call("DocumentService/PutDocuments", {"documents": [put]},
+                                                self.client.place.start_key)
+        if status != 200:
+            return False                                            # killed: it is sent again
+        self.versions[number] = version
+        (self.gone.add if "event" in put else self.gone.discard)(number)
+        return True
+
+    def run(self):
+        number = None
+        while not self.ended or number is not None:
+            number = self.random.randrange(COUNT + 100) if number is None else number
+            try:
+                number = None if self.write(number) else number
+            except OSError:
+                pass
+
+    def finish(self):
+        self.ended = True
+        self.join()
+        return [f"bike-{number}" for number in self.versions if number not in self.gone]
+
+
+def journey(client, writing, start, shards, kills=0):
+    """From the epoch that serves to one with other numbers; what there is then."""
+    draw = writing.random
+    tap.contains(client.torg("epoch", "start", *start), "building")
+    for _ in range(kills):
+        time.sleep(draw.random() * 0.4)                             # a kill anywhere in what goes on
+        client.place.stop(signal.SIGKILL)
+        client.place.start("up", *client.options)
+    client.torg("epoch", "switch", *PATIENTLY)
+    wanted = writing.finish()
+    client.wait_keys(wanted, "all documents, each once, in the new epoch")
+    epochs = client.epochs()
+    tap.equal([len(one["shards"]) for one in epochs], shards, epochs)
+    return wanted
+
+
+@tap.test
+def an_index_is_resharded_under_writes_and_kills():
+    seed = random.randrange(1 << 30)
+    print(f"# seed {seed}")
+    with Client() as client:
+        client.wait_keys([f"bike-{i}" for i in range(COUNT)], "all documents")
+        writing = Writing(client, seed)
+        writing.start()
+        try:
+            wanted = journey(client, writing, ("--shards", "2"), [1, 2], KILLS)
+        finally:
+            writing.ended = True
+        client.wait_keys(wanted, "the old epoch is filled all the time", epoch=1)
+        told = [one["numbers"] for one in client.epochs()]
+        tap.equal([one.split(".")[1:] for one in told], [["1", "0"], ["2", "1"]])
+        client.verify()
+        numbers = client.freshness()
+        tap.equal(set(numbers), {(1, 0), (2, 0), (2, 1)})
+        for (epoch, _), place in numbers.items():
+            tap.equal(place.rsplit(".", 1)[0], told[epoch - 1])
+        tap.contains(client.torg("epoch", "rollback"), "searches ask epoch 1")
+        client.wait_keys(wanted, "all documents on the way back")
+        tap.contains(client.torg("epoch", "drop", code=1), "epoch 2 is written")
+        token = client.put(document(5000))
+        wanted.append("bike-5000")
+        tap.equal(sorted(client.keys(wait=token)), sorted(wanted))
+        tap.contains(client.torg("epoch", "rollback"), "searches ask epoch 2")
+        tap.equal(sorted(client.keys(wait=token)), sorted(wanted))   # a token of a write is good for both
+        tap.equal({rebuild for rebuild, _ in client.spaces()}, {0, 1})
+        tap.equal("kept" in client.torg("epoch", "drop"), False)
+        tap.wait_until(lambda: {rebuild for rebuild, _ in client.spaces()} == {1}, what="the old numbers to go")
+        tap.equal(sorted(client.keys()), sorted(wanted))
+        client.verify()
+        client.place.stop()
+        client.place.start("up", *client.options)
+        client.wait_keys(wanted, "all documents after a restart")
+        tap.contains(client.torg("audit"), "epoch.drop")
+
+
+@tap.test
+def documents_are_numbered_anew_without_holes():
+    with Client() as client:
+        client.wait_keys([f"bike-{i}" for i in range(COUNT)], "all documents")
+        client.put(*({"pk": f"bike-{i}", "version": 2, "event": "DELETE"} for i in range(0, COUNT, 2)))
+        wanted = [f"bike-{i}" for i in range(1, COUNT, 2)]
+        client.wait_keys(wanted, "every second document")
+        tap.contains(client.torg("epoch", "start", "--renumber"), "building")
+        client.torg("epoch", "switch", *PATIENTLY)
+        client.wait_keys(wanted, "every second document, in the new epoch")
+        client.torg("epoch", "drop")
+        tap.wait_until(lambda: client.spaces() == {(1, 0): COUNT // 2}, what="numbers of the living alone")
+        told = client.torg("numerator", "export", "numbers")
+        tap.contains(told, f"shard    0: numbers up to {COUNT // 2 - 1}")
+        client.verify()
+
+
+@tap.test
+def what_cannot_be_is_refused_with_the_reason():
+    with Client("--registry.shards", "2") as client:
+        tap.contains(client.torg("epoch", "start", "--shards", "none", code=2), "--shards=none: expected a number")
+        tap.contains(client.torg("epoch", "start", "--shards", "65", code=2), "from 1 to 64")
+        told = client.torg("epoch", "start", "--shards", "3", code=2)
+        tap.contains(told, "shardCount: 3; client default writes by 2 shards")
+        tap.contains(client.torg("epoch", "drop", code=1), "has no epoch to go back to")
+        client.torg("epoch", "start", "--shards", "4")
+        client.torg("epoch", "switch", *PATIENTLY)
+        client.wait_keys([f"bike-{i}" for i in range(COUNT)], "all documents in four shards")
+        client.torg("epoch", "start", "--shards", "2")          # and fewer again: two feed two
+        client.torg("epoch", "switch", *PATIENTLY)
+        client.wait_keys([f"bike-{i}" for i in range(COUNT)], "all documents in two shards")
+        client.verify()
+        tap.equal({one["numbers"].split(".", 1)[1] for one in client.epochs()}, {"4.1", "2.2"})
+
+
+tap.main()
