@@ -245,8 +245,6 @@ int local_search(struct replica *replica, const Torg__V1__ShardRequest *request,
         return rc;
     }
     message->old_seconds = visit->old_seconds;
-    if (message->answer->offset < shard_touched(visit->shard))
-        message->answer->offset = shard_touched(visit->shard);
     name_shard(message->answer, replica_shard(replica));
     message->stages = arena_array(arena, result.answer_count + 1, sizeof(message->stages[0]));
     message->n_stages = result.answer_count;

@@ -199,7 +199,6 @@ static int apply_message(struct following *following, const struct topic_message
     const char *pk = "";
     int rc;
 
-    shard_applies(following->opened->shard, message->offset + 1);
     for (;;) {
         rc = applier_apply(following->applier, message->value, following->arena, &pk, err);
         if (!rc || applier_is_final(rc) || rc == ERR_CORRUPT)

@@ -175,18 +175,6 @@ uint64_t shard_offset(const struct shard *shard)
     return shard->offset;
 }
 
-void shard_applies(struct shard *shard, uint64_t offset)
-{
-    object_check(shard, SHARD_MAGIC);
-    shard->applying = offset;
-}
-
-uint64_t shard_touched(const struct shard *shard)
-{
-    object_check(shard, SHARD_MAGIC);
-    return atomic_load(&shard->touched);
-}
-
 uint64_t shard_serve_from(const struct shard *shard)
 {
     object_check(shard, SHARD_MAGIC);

@@ -55,11 +55,6 @@ int shard_peek(const char *dir, uint64_t *offset, uint64_t *serve_from, struct b
  * of a fuzzy checkpoint lie ahead of others), readers get ERR_UNAVAILABLE. */
 uint64_t shard_offset(const struct shard *shard);
 uint64_t shard_serve_from(const struct shard *shard);
-/* By the applier, before each message: where it ends. A change of attributes is seen before its
- * publication; whoever has read what it changed has seen the topic up to shard_touched, asked
- * afterwards, or up to the offset of the snapshot. */
-void shard_applies(struct shard *shard, uint64_t offset);
-uint64_t shard_touched(const struct shard *shard);
 const struct clock *shard_clock(const struct shard *shard);   /* of its options */
 const struct schema *shard_schema(const struct shard *shard); /* grows; any thread may read it */
 unsigned shard_analysis_version(const struct shard *shard);   /* the rules that its words follow */

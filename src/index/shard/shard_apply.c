@@ -418,8 +418,6 @@ int shard_change(struct shard *shard, docid id, const struct shard_value *values
     if (rc)
         return rc;
     shard_lock(shard);
-    if (shard->applying)
-        atomic_store(&shard->touched, shard->applying); /* before anybody can see it */
     rc = change_locked(shard, id, values, count, &draft, err);
     shard_unlock(shard);
     return rc;

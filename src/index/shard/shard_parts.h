@@ -104,13 +104,11 @@ struct shard {
     uint64_t sequence; /* of the last publication */
     uint64_t offset;
     uint64_t serve_from;
-    uint64_t applying;        /* where the message at hand ends; 0: it is not told */
-    _Atomic uint64_t touched; /* where the last one ends that was seen at once */
-    uint64_t publish_count;   /* calls of shard_publish */
-    struct note note;         /* the caller's, of the last publication */
-    struct note next_note;    /* of the next one */
-    bool has_note;            /* it was set since */
-    pthread_t applier;        /* who made the open batch */
+    uint64_t publish_count; /* calls of shard_publish */
+    struct note note;       /* the caller's, of the last publication */
+    struct note next_note;  /* of the next one */
+    bool has_note;          /* it was set since */
+    pthread_t applier;      /* who made the open batch */
     uint32_t window_count;
     bool has_batch; /* something was changed since the last shard_publish */
     struct attribute_set *sets[SCHEMA_FIELD_COUNT_MAX]; /* an entry is set before it is counted */
