@@ -252,6 +252,7 @@ static int run_inside(struct query_engine *engine, const struct snapshot *snapsh
     if (!rc && viewer)
         rc = viewer->show(viewer->context, snapshot, result, err);
     *move = rc ? MOVE_NONE : find_move(engine, snapshot, result);
+    result->seen = shard_seen(engine->reader, snapshot);
     if (*move == MOVE_REPLACED && is_last)
         drop_replaced(engine, snapshot, viewer, arena, result);
     return rc;

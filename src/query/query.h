@@ -287,6 +287,7 @@ struct query_answer {
 
 struct query_result {
     uint64_t sequence, offset; /* of the snapshot */
+    struct shard_seen seen;    /* told when all is read: a viewer does not have it yet */
     const struct query_answer *answers;
     uint32_t answer_count;
 };

@@ -36,7 +36,7 @@ struct searching {
     struct gather_ask *asks;          /* by shard */
     Torg__V1__LaneFreshness ***waits; /* by shard */
     size_t *wait_counts;
-    uint64_t *seen; /* by shard: the offset that an answer before has seen; 0: none */
+    struct shard_seen *seen; /* by shard, by an answer before; 0: nothing */
     uint32_t old_max_seconds;
     bool has_waits;
     struct stage_state {
@@ -214,8 +214,13 @@ static int read_seen(struct searching *searching, struct bytes seen, struct err 
         rc = err_set(err, ERR_INVALID, "seen: is of another client's index");
     for (uint32_t i = 0; i < shard_count && i < before.shard_count && !rc; i++)
         if (before.epoch == searching->epoch->epoch)
-            searching->seen[i] = before.offsets[i];
+            searching->seen[i] = (struct shard_seen){before.offsets[i], before.applied[i]};
     return rc;
+}
+
+static uint64_t max_of(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
 }
 
 /* A shard that did not answer has shown nothing: what was seen before holds on. */
@@ -225,13 +230,20 @@ static struct bytes tell_seen(const struct searching *searching)
     struct seen seen = {.client_id = searching->client->id,
                         .epoch = searching->epoch->epoch,
                         .shard_count = count,
-                        .offsets = arena_array(searching->arena, count, sizeof(uint64_t))};
+                        .offsets = arena_array(searching->arena, count, sizeof(uint64_t)),
+                        .applied = arena_array(searching->arena, count, sizeof(uint64_t))};
 
     for (uint32_t i = 0; i < count; i++) {
         const struct gather_ask *ask = &searching->asks[i];
-        uint64_t offset = ask->request ? ask->answer->answer->offset : 0;
+        struct shard_seen now = searching->seen[i];
 
-        seen.offsets[i] = offset > searching->seen[i] ? offset : searching->seen[i];
+        if (ask->request) {
+            now.shown = max_of(now.shown, ask->answer->answer->offset);
+            now.shown = max_of(now.shown, ask->answer->seen_offset);
+            now.applied = max_of(now.applied, ask->answer->seen_applied);
+        }
+        seen.offsets[i] = now.shown;
+        seen.applied[i] = max_of(now.applied, now.shown);
     }
     return seen_encode(&seen, searching->arena);
 }
@@ -341,7 +353,8 @@ static void make_request(struct searching *searching, uint32_t shard, bool with_
     request->now = searching->now;
     request->wait = searching->waits[shard];
     request->n_wait = searching->wait_counts[shard];
-    request->seen_offset = searching->seen[shard];
+    request->seen_offset = searching->seen[shard].shown;
+    request->seen_applied = searching->seen[shard].applied;
     request->old_max_seconds = searching->has_waits ? 0 : searching->old_max_seconds;
     request->deadline_ms = left_us > MS_US ? (uint32_t)(left_us / MS_US) : 1;
     request->stages = arena_array(searching->arena, count + 1, sizeof(request->stages[0]));
@@ -379,7 +392,7 @@ static int find_fault(const struct searching *searching, struct err *err)
         if (ask->err.code == ERR_INVALID || ask->err.code == ERR_PRECONDITION)
             fault = ask;
         if ((ask->err.code == ERR_TIMEOUT || ask->err.code == ERR_LIMIT) &&
-            (searching->wait_counts[i] || searching->seen[i])) {
+            (searching->wait_counts[i] || searching->seen[i].applied)) {
             *err = ask->err;
             return err->code;
         }

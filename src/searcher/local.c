@@ -33,11 +33,13 @@ static int visit_for(struct replica *replica, const Torg__V1__ShardRequest *requ
                      int64_t deadline_us, struct visit **visit, struct err *err)
 {
     uint32_t old_max = request->n_wait ? 0 : request->old_max_seconds;
+    const struct shard_seen seen = {request->seen_offset, request->seen_applied};
+    uint64_t offset = seen.applied > seen.shown ? seen.applied : seen.shown;
     int rc = wait_for(replica, request, deadline_us, err);
     bool is_old;
 
     rc = rc ? rc : replica_visit(replica, old_max, visit, err);
-    if (rc || !request->seen_offset || !shard_wait((*visit)->shard, request->seen_offset, 0, NULL))
+    if (rc || !offset || shard_has_seen((*visit)->shard, seen))
         return rc;
     is_old = (*visit)->old_seconds > 0;
     visit_end(*visit);
@@ -46,8 +48,7 @@ static int visit_for(struct replica *replica, const Torg__V1__ShardRequest *requ
         return err_set(err, ERR_UNAVAILABLE,
                        "shard %u has an old state alone, older than what was seen before",
                        replica_shard(replica));
-    rc = replica_wait(replica, REPLICA_OFFSET,
-                      request->seen_offset > INT64_MAX ? INT64_MAX : (int64_t)request->seen_offset,
+    rc = replica_wait(replica, REPLICA_OFFSET, offset > INT64_MAX ? INT64_MAX : (int64_t)offset,
                       deadline_us, err);
     return rc ? rc : replica_visit(replica, 0, visit, err);
 }
@@ -245,6 +246,8 @@ int local_search(struct replica *replica, const Torg__V1__ShardRequest *request,
         return rc;
     }
     message->old_seconds = visit->old_seconds;
+    message->seen_offset = result.seen.shown;
+    message->seen_applied = result.seen.applied;
     name_shard(message->answer, replica_shard(replica));
     message->stages = arena_array(arena, result.answer_count + 1, sizeof(message->stages[0]));
     message->n_stages = result.answer_count;

@@ -199,6 +199,7 @@ static int apply_message(struct following *following, const struct topic_message
     const char *pk = "";
     int rc;
 
+    shard_begin_message(following->opened->shard, message->offset);
     for (;;) {
         rc = applier_apply(following->applier, message->value, following->arena, &pk, err);
         if (!rc || applier_is_final(rc) || rc == ERR_CORRUPT)
@@ -221,6 +222,7 @@ static int apply_message(struct following *following, const struct topic_message
     else if (applier_last_id(following->applier) != UINT32_MAX)
         arrivals_note(replica->arrivals, applier_last_id(following->applier),
                       message->timestamp_us);
+    shard_end_message(following->opened->shard, message->offset);
     following->offset = message->offset + 1;
     following->last_us = message->timestamp_us;
     applier_progress(following->applier)->time_us = message->timestamp_us;

@@ -8,20 +8,33 @@
 #include "base/varint.h"
 #include "searcher/bounds.h"
 
-enum { FORM = 1, HEAD_COUNT = 3 };
+enum { FORM_PLAIN = 1, FORM_AHEAD = 2, HEAD_COUNT = 3 };
+
+static bool is_ahead(const struct seen *seen)
+{
+    for (uint32_t i = 0; i < seen->shard_count; i++)
+        if (seen->applied[i] > seen->offsets[i])
+            return true;
+    return false;
+}
 
 struct bytes seen_encode(const struct seen *seen, struct arena *arena)
 {
-    size_t size_max = 1 + (HEAD_COUNT + (size_t)seen->shard_count) * VARINT_SIZE_MAX;
+    size_t size_max = 1 + (HEAD_COUNT + 2 * (size_t)seen->shard_count) * VARINT_SIZE_MAX;
     uint8_t *binary = arena_alloc(arena, size_max);
+    uint8_t form = is_ahead(seen) ? FORM_AHEAD : FORM_PLAIN;
     size_t size = 0;
 
-    binary[size++] = FORM;
+    binary[size++] = form;
     size += varint_encode((uint64_t)seen->client_id, binary + size);
     size += varint_encode((uint64_t)seen->epoch, binary + size);
     size += varint_encode(seen->shard_count, binary + size);
     for (uint32_t i = 0; i < seen->shard_count; i++)
         size += varint_encode(seen->offsets[i], binary + size);
+    for (uint32_t i = 0; i < seen->shard_count && form == FORM_AHEAD; i++) {
+        assert(seen->applied[i] >= seen->offsets[i]);
+        size += varint_encode(seen->applied[i] - seen->offsets[i], binary + size);
+    }
     assert(size <= size_max);
     return bytes_make(binary, size);
 }
@@ -29,7 +42,8 @@ struct bytes seen_encode(const struct seen *seen, struct arena *arena)
 int seen_decode(struct bytes binary, struct arena *arena, struct seen *seen, struct err *err)
 {
     uint64_t head[HEAD_COUNT] = {0};
-    bool ok = binary.size && binary.data[0] == FORM;
+    uint8_t form = binary.size ? binary.data[0] : 0;
+    bool ok = form == FORM_PLAIN || form == FORM_AHEAD;
 
     if (ok)
         binary = bytes_skip(binary, 1);
@@ -42,6 +56,13 @@ int seen_decode(struct bytes binary, struct arena *arena, struct seen *seen, str
     seen->offsets = arena_array(arena, seen->shard_count + 1, sizeof(seen->offsets[0]));
     for (uint32_t i = 0; ok && i < seen->shard_count; i++)
         ok = varint_get(&binary, &seen->offsets[i]) && seen->offsets[i] <= INT64_MAX;
+    seen->applied = arena_array(arena, seen->shard_count + 1, sizeof(seen->applied[0]));
+    for (uint32_t i = 0; ok && i < seen->shard_count; i++) {
+        uint64_t ahead = 0;
+
+        ok = form == FORM_PLAIN || (varint_get(&binary, &ahead) && ahead <= INT64_MAX);
+        seen->applied[i] = seen->offsets[i] + ahead;
+    }
     if (ok && !binary.size)
         return 0;
     return err_set(err, ERR_INVALID, "seen: is not what an earlier answer gave");

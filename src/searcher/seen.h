@@ -5,8 +5,11 @@
  *
  *     1 | varint client id | varint epoch | varint count | varint offset of each shard's index
  * topic
+ *     2 | the same | varint of each shard: how far its attributes were ahead of that offset
  *
- * Replicas of a shard read the same topic, so its offsets compare them. It is no secret and proves
+ * Replicas of a shard read the same topic, so its offsets compare them. There are two of each, as
+ * attributes change before the publication of their batch (struct shard_seen); the first form is
+ * for when they are the same, as they mostly are. It is no secret and proves
  * nothing: what is made up is waited for until the deadline, at its maker's cost.
  */
 #ifndef TORG_SEARCHER_SEEN_H
@@ -21,6 +24,7 @@ struct seen {
     int64_t epoch;
     uint32_t shard_count;
     uint64_t *offsets; /* by shard; 0: it is not known */
+    uint64_t *applied; /* by shard: attributes were that far; not below its offset */
 };
 
 struct bytes seen_encode(const struct seen *seen, struct arena *arena);

@@ -271,6 +271,47 @@ enum shard_move shard_moved(const struct shard_reader *reader, const struct snap
     return last.changed > reader->entered_at ? MOVE_CHANGED : MOVE_NONE;
 }
 
+/* In this order: a message that was being applied when `begun` was read is found by its
+ * message_change, or it has ended, and `applied` tells of it. One that is tried again and again,
+ * and has changed nothing, is not told: who was told of it would wait for it. */
+struct shard_seen shard_seen(const struct shard_reader *reader, const struct snapshot *snapshot)
+{
+    const struct shard *shard = reader->shard;
+    struct shard_seen seen = {snapshot->offset, snapshot->offset};
+    uint64_t begun, before, applying, applied, showing;
+
+    code_fence(); /* what was read was read before */
+    object_check(reader, SHARD_READER_MAGIC);
+    object_check(snapshot, SNAPSHOT_MAGIC);
+    begun = atomic_load_explicit(&shard->change_begun, memory_order_acquire);
+    if (begun <= snapshot->change)
+        return seen;
+    before = atomic_load_explicit(&shard->message_change, memory_order_acquire);
+    applying = atomic_load_explicit(&shard->applying, memory_order_acquire);
+    applied = atomic_load_explicit(&shard->applied, memory_order_acquire);
+    showing = atomic_load_explicit(&shard->showing, memory_order_acquire);
+    if (begun > before && applying > applied)
+        applied = applying;
+    if (showing > seen.shown)
+        seen.shown = showing;
+    seen.applied = applied > seen.shown ? applied : seen.shown;
+    return seen;
+}
+
+bool shard_has_seen(struct shard *shard, struct shard_seen seen)
+{
+    uint64_t applied;
+    uint64_t shown;
+
+    object_check(shard, SHARD_MAGIC);
+    applied = atomic_load_explicit(&shard->applied, memory_order_acquire);
+    pthread_mutex_lock(&shard->lock);
+    shown = ((const struct snapshot *)atomic_load_explicit(&shard->snapshot, memory_order_relaxed))
+                ->offset;
+    pthread_mutex_unlock(&shard->lock);
+    return shown >= seen.shown && (shown >= seen.applied || applied >= seen.applied);
+}
+
 bool shard_hold(struct shard_reader *reader, int64_t deadline_us)
 {
     int64_t until_us =

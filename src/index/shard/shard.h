@@ -113,6 +113,11 @@ bool shard_remove(struct shard *shard, docid id); /* false: it was not there */
 /* Removes what ends at or before now; returns how many. */
 uint32_t shard_expire(struct shard *shard, int64_t now);
 
+/* A message of the topic is applied between the two: so readers can be told which ones they have
+ * seen something of before its publication. */
+void shard_begin_message(struct shard *shard, uint64_t offset);
+void shard_end_message(struct shard *shard, uint64_t offset);
+
 /* Shows everything since the last call, as one. offset: of the next message. Waits when the
  * background is behind (SHARD_SEGMENT_COUNT_MAX). */
 int shard_publish(struct shard *shard, uint64_t offset, struct err *err);
@@ -158,6 +163,18 @@ enum shard_move {
 };
 enum shard_move shard_moved(const struct shard_reader *reader, const struct snapshot *snapshot,
                             docid id);
+
+/* How much of the topic may be in what was read. Attributes change before their publication: a
+ * reader of a snapshot may find those of messages behind its offset. */
+struct shard_seen {
+    uint64_t shown;   /* nothing of messages from here on but changes in place, ... */
+    uint64_t applied; /* ... and from here on nothing at all; not below shown */
+};
+/* Of what the reader has read since shard_enter. */
+struct shard_seen shard_seen(const struct shard_reader *reader, const struct snapshot *snapshot);
+/* Whether who enters now reads nothing older than that, which this or another replica of the shard
+ * has told. Any thread. */
+bool shard_has_seen(struct shard *shard, struct shard_seen seen);
 
 /* For a reader that was overtaken: from now on nothing is published until shard_let_go, or for
  * SHARD_HOLD_MS_MAX from when a publication is due. Before shard_enter; waits for a publication

@@ -33,8 +33,10 @@ static void note_batch(struct shard *shard)
  * number finds the columns. */
 static void begin_change(struct shard *shard, docid id, bool is_replaced)
 {
-    recent_note(shard->recent, id,
-                atomic_load_explicit(&shard->change_number, memory_order_relaxed) + 1, is_replaced);
+    uint64_t number = atomic_load_explicit(&shard->change_number, memory_order_relaxed) + 1;
+
+    recent_note(shard->recent, id, number, is_replaced);
+    atomic_store_explicit(&shard->change_begun, number, memory_order_release);
 }
 
 static void end_change(struct shard *shard)
@@ -629,6 +631,21 @@ void shard_note(struct shard *shard, struct buf *note)
     shard_unlock(shard);
 }
 
+void shard_begin_message(struct shard *shard, uint64_t offset)
+{
+    object_check(shard, SHARD_MAGIC);
+    atomic_store_explicit(&shard->message_change,
+                          atomic_load_explicit(&shard->change_begun, memory_order_relaxed),
+                          memory_order_release);
+    atomic_store_explicit(&shard->applying, offset + 1, memory_order_release);
+}
+
+void shard_end_message(struct shard *shard, uint64_t offset)
+{
+    object_check(shard, SHARD_MAGIC);
+    atomic_store_explicit(&shard->applied, offset + 1, memory_order_release);
+}
+
 int shard_publish(struct shard *shard, uint64_t offset, struct err *err)
 {
     int rc = 0;
@@ -646,6 +663,7 @@ int shard_publish(struct shard *shard, uint64_t offset, struct err *err)
             shard->note = shard->next_note;
         shard->has_note = false;
         gate_close(&shard->gate, SHARD_HOLD_MS_MAX);
+        atomic_store_explicit(&shard->showing, offset, memory_order_release);
         shard_settle(shard);
         shard_show(shard);
         gate_open(&shard->gate);

@@ -71,8 +71,14 @@ struct shard {
     struct stored *stored;
     struct recent *recent;
     _Atomic uint64_t change_number; /* of the last change of columns that is done */
-    struct gate gate;               /* queries that run once more keep publications out */
-    struct text_norms bound_norms;  /* of bounds of blocks, ... */
+    _Atomic uint64_t change_begun;  /* ... that has begun: that one, or the next */
+    /* For shard_seen. */
+    _Atomic uint64_t showing;        /* the offset of the last publication, from when it begins */
+    _Atomic uint64_t message_change; /* change_begun when the last message began */
+    _Atomic uint64_t applying;       /* behind the last message that has begun ... */
+    _Atomic uint64_t applied;        /* ... and that has ended */
+    struct gate gate;                /* queries that run once more keep publications out */
+    struct text_norms bound_norms;   /* of bounds of blocks, ... */
     float average_lengths[SEGMENT_FIELD_COUNT]; /* ... by these, frozen for the shard */
     struct text_lengths text_lengths; /* of all documents that live and are settled; under lock */
     _Atomic(void *) snapshot;         /* struct snapshot; readers find it without a lock */

@@ -371,6 +371,58 @@ static void readers_are_told_of_newer_changes(void **state)
 }
 
 /* Six hundred words begin so; the last to come is the one that most documents have. */
+static void expect_seen(const struct shard_reader *reader, const struct snapshot *snapshot,
+                        uint64_t shown, uint64_t applied)
+{
+    struct shard_seen seen = shard_seen(reader, snapshot);
+
+    assert_int_equal(seen.shown, shown);
+    assert_int_equal(seen.applied, applied);
+}
+
+/* Attributes change at once: what a reader has seen of the topic goes beyond its snapshot. */
+static void readers_are_told_how_much_of_the_topic_they_see(void **state)
+{
+    static const struct field price = {.type = FIELD_INTEGER, .name = "price"};
+    struct shard_value value = {.field = 0, .kind = VALUE_NUMBER, .number = 1};
+    struct shard_document document = {.id = 9, .values = &value, .count = 1};
+    struct shard *shard = open_shard(NULL, 0);
+    const struct snapshot *snapshot;
+    struct shard_reader *reader;
+    struct err err;
+
+    (void)state;
+    assert_int_equal(shard_add_field(shard, &price, NULL, &err), 0);
+    assert_int_equal(shard_put(shard, &document, &err), 0);
+    publish(shard, 1);
+    assert_int_equal(shard_reader_new(shard, &reader, &err), 0);
+    assert_int_equal(shard_enter(reader, &snapshot, &err), 0);
+    shard_begin_message(shard, 1);
+    expect_seen(reader, snapshot, 1, 1); /* it has changed nothing yet */
+    assert_int_equal(shard_change(shard, 9, &value, 1, &err), 0);
+    expect_seen(reader, snapshot, 1, 2);
+    assert_false(shard_has_seen(shard, (struct shard_seen){1, 2})); /* there may be more of it */
+    shard_end_message(shard, 1);
+    expect_seen(reader, snapshot, 1, 2);
+    assert_true(shard_has_seen(shard, (struct shard_seen){1, 2}));
+    assert_false(shard_has_seen(shard, (struct shard_seen){1, 3}));
+    assert_false(shard_has_seen(shard, (struct shard_seen){2, 2}));
+    shard_begin_message(shard, 2); /* tried again and again, say: nobody is to wait for it */
+    expect_seen(reader, snapshot, 1, 2);
+    assert_int_equal(shard_put(shard, &document, &err), 0);
+    expect_seen(reader, snapshot, 1, 2); /* it waits for its publication */
+    shard_end_message(shard, 2);
+    publish(shard, 3);
+    expect_seen(reader, snapshot, 3, 3); /* which has come since this reader entered */
+    assert_true(shard_has_seen(shard, (struct shard_seen){3, 3}));
+    shard_exit(reader);
+    assert_int_equal(shard_enter(reader, &snapshot, &err), 0);
+    expect_seen(reader, snapshot, 3, 3);
+    shard_exit(reader);
+    shard_reader_free(reader);
+    shard_close(shard);
+}
+
 static void a_word_that_became_frequent_late_is_known(void **state)
 {
     enum { WORD_COUNT = 600, DOC_COUNT = 5600, WORK_EVERY = 400 };
@@ -418,6 +470,7 @@ int main(void)
         cmocka_unit_test(a_failed_document_changes_nothing),
         cmocka_unit_test(a_note_comes_with_its_publication),
         cmocka_unit_test(readers_are_told_of_newer_changes),
+        cmocka_unit_test(readers_are_told_how_much_of_the_topic_they_see),
         cmocka_unit_test(a_word_that_became_frequent_late_is_known),
     };
 

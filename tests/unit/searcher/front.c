@@ -31,6 +31,7 @@
 #include "searcher/local.h"
 #include "searcher/part.h"
 #include "searcher/seen.h"
+#include "topic/topic_fault.h"
 
 #define PAGE_COUNT 5
 #define TEXT_OF(number) TEXT_OF_IT(number)
@@ -58,7 +59,7 @@ static void open_world(struct world *world)
     struct err err = {0};
 
     *world = (struct world){.arena = arena_new()};
-    if (topics_open("memory:", NULL, &world->topics, &err) ||
+    if (topics_open("fault:memory:", NULL, &world->topics, &err) ||
         coord_open("memory:front", "test", NULL, &world->coord, &err))
         fail_msg("%s", err.text);
     world->workers = workers_new("shards", 4, 64, NULL, clock_system());
@@ -975,9 +976,9 @@ static void a_search_waits_for_a_write(void **state)
     close_world(&world);
 }
 
-/* As JSON has it, the offset of shard 1 moved on. */
+/* As JSON has it, the offset of shard 1 moved on, its attributes further still. */
 static const char *seen_beyond(struct world *world, const Torg__V1__SearchResponse *response,
-                               uint64_t more, int64_t client_id, int64_t epoch)
+                               uint64_t more, uint64_t ahead, int64_t client_id, int64_t epoch)
 {
     Torg__V1__SearchRequest request = TORG__V1__SEARCH_REQUEST__INIT;
     struct buf json = BUF_INIT(4096);
@@ -990,7 +991,9 @@ static const char *seen_beyond(struct world *world, const Torg__V1__SearchRespon
         seen_decode(bytes_make(response->seen.data, response->seen.len), world->arena, &seen, &err),
         0);
     assert_int_equal(seen.shard_count, SHARD_COUNT);
+    assert_int_equal(seen.applied[1], seen.offsets[1]);
     seen.offsets[1] += more;
+    seen.applied[1] += more + ahead;
     seen.client_id = client_id;
     seen.epoch = epoch;
     binary = seen_encode(&seen, world->arena);
@@ -1010,7 +1013,7 @@ static void a_search_shows_nothing_older_than_was_seen(void **state)
     Torg__V1__SearchResponse *response;
     struct world world;
     struct err err = {0};
-    const char *json;
+    const char *json, *ahead;
 
     (void)state;
     open_world(&world);
@@ -1019,14 +1022,18 @@ static void a_search_shows_nothing_older_than_was_seen(void **state)
     wait_ready(&world, "three", 1);
     assert_int_equal(try_search(&world, "three", "{\"query\":{\"stages\":[{}]}}", &response, &err),
                      0);
-    json = seen_beyond(&world, response, 2, 2, 1);
+    ahead = seen_beyond(&world, response, 0, 1, 2, 1);
+    assert_int_equal(front_search(&world.front, "three", read_request(&world, ahead), deadline(150),
+                                  world.arena, MESSAGE_NEW(search_response, world.arena), &err),
+                     ERR_TIMEOUT);
+    json = seen_beyond(&world, response, 2, 0, 2, 1);
     assert_int_equal(front_search(&world.front, "three", read_request(&world, json), deadline(150),
                                   world.arena, MESSAGE_NEW(search_response, world.arena), &err),
                      ERR_TIMEOUT);
     assert_int_equal(
-        search(&world, "three", seen_beyond(&world, response, 2, 2, 9))->stages[0]->n_hits,
+        search(&world, "three", seen_beyond(&world, response, 2, 0, 2, 9))->stages[0]->n_hits,
         0); /* of another epoch */
-    expect_refusal(&world, "three", seen_beyond(&world, response, 0, 1, 1), ERR_INVALID,
+    expect_refusal(&world, "three", seen_beyond(&world, response, 0, 0, 1, 1), ERR_INVALID,
                    "another client");
     expect_refusal(&world, "three", "{\"seen\":\"AAAA\",\"query\":{\"stages\":[{}]}}", ERR_INVALID,
                    "seen: is not what an earlier answer gave");
@@ -1034,6 +1041,86 @@ static void a_search_shows_nothing_older_than_was_seen(void **state)
             message_titled(1, 7, "unicorn", "единорог", 1, 0, world.arena));
     send_to(world.topics, "index.three.1", 1, message_progress(1, 0, 5, world.arena));
     assert_int_equal(search(&world, "three", json)->stages[0]->n_hits, 1);
+    assert_int_equal(search(&world, "three", ahead)->stages[0]->n_hits, 1);
+    close_world(&world);
+}
+
+/* Until the only shard of client "one" says why it cannot go on. */
+static void wait_reason(struct world *world, const char *reason)
+{
+    int64_t until_us = deadline(READY_MS);
+    struct replica_state state = {0};
+
+    while (!strstr(state.reason, reason)) {
+        const struct index_view *view = follower_view(world->follower);
+
+        replica_state(client_find_epoch(view_find(view, "one"), 1)->shards[0], &state);
+        view_release(view);
+        if (clock_mono_us(clock_system()) > until_us)
+            fail_msg("the shard says \"%s\"", state.reason);
+    }
+}
+
+/* The unicorn's price is another one in the index, and its batch cannot be shown: the refusal of
+ * what comes with it is not taken. */
+static void change_price_unshown(struct world *world)
+{
+    struct topic_faults *faults = topics_faults(world->topics);
+
+    atomic_store(&faults->fail_read, -1);
+    wait_reason(world, "read failed"); /* what is sent from now on comes as one */
+    send_to(world->topics, "index.one.1", 0,
+            message_titled(1, 7, "unicorn", "единорог", 2, 0, world->arena));
+    send_to(world->topics, "index.one.1", 0,
+            message_titled(1, 10, "bad", "единорог", 1, -1, world->arena));
+    atomic_store(&faults->fail_produce, -1);
+    atomic_store(&faults->fail_read, 0);
+}
+
+/* Attributes change before their batch is shown: who has seen them is to be shown no older ones by
+ * another replica, though it has the same snapshot. */
+static void attributes_that_are_ahead_are_seen(void **state)
+{
+    const struct change_token token = {.client_id = 1, .lane = 0, .shard = 0, .idx = 5};
+    const char *find = "{\"wait\":[\"%s\"],\"query\":{\"stages\":[{\"text\":\"единорог\"}]}}";
+    const char *dear = "{\"query\":{\"stages\":[{\"text\":\"единорог\",\"filter\":"
+                       "{\"range\":{\"field\":\"price\",\"min\":\"2\"}}}]}}";
+    int64_t until_us = deadline(READY_MS);
+    Torg__V1__SearchResponse *response;
+    Torg__V1__SearchRequest *again;
+    struct world world;
+    struct seen seen;
+    struct err err = {0};
+
+    (void)state;
+    open_world(&world);
+    fill(&world, 1);
+    send_to(world.topics, "index.one.1", 0,
+            message_titled(1, 7, "unicorn", "единорог", 1, 0, world.arena));
+    send_to(world.topics, "index.one.1", 0, message_progress(1, 0, 5, world.arena));
+    follow(&world);
+    wait_ready(&world, "one", 1);
+    find = arena_printf(world.arena, find,
+                        change_token_text(&token, &(struct seal){{0}}, world.arena));
+    assert_int_equal(search(&world, "one", find)->stages[0]->n_hits, 1);
+    change_price_unshown(&world);
+    do {
+        assert_int_equal(try_search(&world, "one", dear, &response, &err), 0);
+        assert_true(clock_mono_us(clock_system()) < until_us);
+    } while (!response->answer->stages[0]->n_hits);
+    assert_int_equal(
+        seen_decode(bytes_make(response->seen.data, response->seen.len), world.arena, &seen, &err),
+        0);
+    assert_int_equal(seen.offsets[0], DOC_COUNT + 4);
+    assert_in_range(seen.applied[0], DOC_COUNT + 5, DOC_COUNT + 6);
+    /* It is not behind itself: nobody waits for a publication that may be long in coming. */
+    wait_reason(&world, "produce failed");
+    again = read_request(&world, dear);
+    again->seen = response->seen;
+    assert_int_equal(front_search(&world.front, "one", again, deadline(READY_MS), world.arena,
+                                  MESSAGE_NEW(search_response, world.arena), &err),
+                     0);
+    atomic_store(&topics_faults(world.topics)->fail_produce, 0);
     close_world(&world);
 }
 
@@ -1171,6 +1258,7 @@ int main(void)
         cmocka_unit_test(a_forged_cursor_is_harmless),
         cmocka_unit_test(a_search_waits_for_a_write),
         cmocka_unit_test(a_search_shows_nothing_older_than_was_seen),
+        cmocka_unit_test(attributes_that_are_ahead_are_seen),
         cmocka_unit_test(a_cursor_knows_its_epoch),
         cmocka_unit_test(a_cursor_leads_to_no_epoch_that_is_built),
         cmocka_unit_test(facets_of_one_name_are_not_mixed),
