@@ -99,6 +99,13 @@ def what_says_nothing_for_too_long_is_ended_and_its_work_is_told():
 
 
 @tap.test
+def every_guard_that_is_taken_out_stands_where_it_is_looked_for():
+    sys.path.insert(0, str(TOP / "tests/sim"))
+    import guards
+    tap.equal(guards.misplaced(), [])
+
+
+@tap.test
 def what_a_suite_needs_is_built_and_no_more():
     needed = run_tests.targets("unit")
     assert "tests/unit/base/unit-base-arena" in needed and "torg" not in needed, needed
