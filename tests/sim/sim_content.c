@@ -16,8 +16,8 @@
 #include "sim_disk.h"
 
 enum {
-    CONTENT_SIZE = 32 << 20, /* of a file, at most: addresses, not memory */
-    KEPT_SIZE = 256 << 20,   /* pages that are kept for the next seed */
+    CONTENT_SIZE = 128 << 20, /* of a file, at most: addresses, not memory */
+    KEPT_SIZE = 256 << 20,    /* pages that are kept for the next seed */
 };
 #define SLOT_COUNT (SIM_DISK_CONTENTS_SIZE / CONTENT_SIZE)
 
