@@ -206,8 +206,9 @@ function drawHeading() {
   byId("total").textContent = page.answer.times ? totalText(total) : "";
   byId("sheet-show").textContent = t("showFound", { count: total });
   byId("partial").hidden = !page.answer.isPartial;
-  byId("old").hidden = !page.answer.oldSeconds;
-  byId("old").textContent = t("old", { minutes: Math.ceil(Number(page.answer.oldSeconds || 0) / 60) });
+  const oldSeconds = Number(page.answer.oldSeconds || 0); // as JSON writes it, "0" is true
+  byId("old").hidden = !oldSeconds;
+  byId("old").textContent = t("old", { minutes: Math.ceil(oldSeconds / 60) });
   byId("empty").hidden = true;
 }
 

@@ -79,6 +79,8 @@ def a_buyer_searches_and_sees_marked_words():
     tap.equal(page.js("document.querySelectorAll('.tile').length"), 2)
     search_for(page, "велосипед")
     total(page, 44)
+    notices = "[...document.querySelectorAll('.notice:not([hidden])')].map((each) => each.innerText)"
+    tap.equal(page.js(notices), [], "an answer that is whole and new has nothing to say of itself")
     tap.equal(query(page), {"q": "велосипед"})
     tap.contains(page.texts(".offer-title mark")[0].lower(), "велосипед")
     tap.equal(page.js("document.querySelectorAll('.offer-item').length"), 24)
