@@ -64,6 +64,10 @@ class Client:
                 return found
 
     def wait_keys(self, wanted, what, **more):
+        # Before the first document is in, there is no price to sort by.
+        tap.wait_until(lambda: self.place.call("SearcherService/Search", {
+            "query": {"stages": [{"limit": 1, "sorts": [{"field": "price"}]}]}, **more},
+            self.place.start_key)[0] != 400, what="the first document")
         tap.wait_until(lambda: sorted(self.keys(**more)) == sorted(wanted), what=what)
 
     def torg(self, *words, code=0):
@@ -102,25 +106,29 @@ class Writing(threading.Thread):
         self.versions = dict.fromkeys(range(COUNT), 1)
         self.gone = set()
 
-    def write(self, number):
-        version = self.versions.get(number, 0) + 1
-        put = document(number, version)
+    def draw(self):
+        number = self.random.randrange(COUNT + 100)
+        put = document(number, self.versions.get(number, 0) + 1)
         if self.random.random() < 0.2:
-            put = {"pk": put["pk"], "version": version, "event": "DELETE"}
-        status, answer = self.client.place.call("DocumentService/PutDocuments", {"documents": [put]},
-                                                self.client.place.start_key)
+            put = {"pk": put["pk"], "version": put["version"], "event": "DELETE"}
+        return number, put
+
+    def write(self, number, put):
+        status, _ = self.client.place.call("DocumentService/PutDocuments", {"documents": [put]},
+                                           self.client.place.start_key)
         if status != 200:
-            return False                                            # killed: it is sent again
-        self.versions[number] = version
+            return False
+        self.versions[number] = put["version"]
         (self.gone.add if "event" in put else self.gone.discard)(number)
         return True
 
     def run(self):
-        number = None
-        while not self.ended or number is not None:
-            number = self.random.randrange(COUNT + 100) if number is None else number
+        """What was sent when the server was killed is sent again as it was: it may have been taken."""
+        drawn = None
+        while not self.ended or drawn:
+            drawn = drawn or self.draw()
             try:
-                number = None if self.write(number) else number
+                drawn = None if self.write(*drawn) else drawn
             except OSError:
                 pass
 

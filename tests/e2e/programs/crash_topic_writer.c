@@ -42,6 +42,8 @@ enum {
     BATCH_MAX = 16,
     BRIEF_MAX = 12,
     VALUE_SIZE_MAX = 4000,
+    RETENTION_SIZE = 16 << 20,
+    LIFE_SIZE = RETENTION_SIZE / 5, /* so that four lives on a fast disk do not reach it */
     LINE_SIZE = 96
 };
 
@@ -58,6 +60,7 @@ struct producer {
 };
 
 static struct producer producers[THREADS];
+static _Atomic size_t produced_size; /* in this life */
 
 static void check(int rc, const struct err *err)
 {
@@ -233,6 +236,8 @@ static void *produce(void *arg)
 
     for (;;) {
         count = 1 + rng_below(&rng, BATCH_MAX);
+        if (produced_size >= LIFE_SIZE)
+            pause(); /* until the kill */
         for (i = 0; i < count; i++) {
             uint64_t seq = producer->next_seq + i;
 
@@ -240,6 +245,7 @@ static void *produce(void *arg)
             records[i] = (struct topic_record){
                 .key = bytes_of(key[i]),
                 .value = bytes_make(values[i], make_value(producer->thread, seq, values[i]))};
+            produced_size += records[i].value.size;
         }
         check(topic_produce(producer->topics, topic_name, records, count, offsets, &err), &err);
         for (i = 0; i < count; i++)
@@ -275,7 +281,7 @@ static void consume(struct topics *topics)
 int main(int argc, char **argv)
 {
     /* the size makes small segments, so that they roll; it is never reached */
-    struct topic_config config = {.partition_count = PARTITIONS, .retention_size = 16 << 20};
+    struct topic_config config = {.partition_count = PARTITIONS, .retention_size = RETENTION_SIZE};
     struct topics *topics;
     pthread_t thread;
     char url[4096];
