@@ -8,6 +8,7 @@ import threading
 import time
 
 from kit import tap
+from kit.bicycles import Bicycles, document
 from kit.binary import Place
 
 COUNT = 700
@@ -20,35 +21,9 @@ def field(name, **value):
     return {"name": name, **value}
 
 
-def document(number, version=1, price=None):
-    return {"pk": f"bike-{number}", "version": version, "fields": [
-        field("title", text=f"bicycle {number}"),
-        field("price", integer=number if price is None else price)]}
-
-
-class Client:
-    """A server with documents."""
-
-    def __enter__(self):
-        self.place = Place().__enter__()
-        self.place.start()
-        for first in range(0, COUNT, 100):
-            self.put(*(document(i) for i in range(first, first + 100)))
-        return self
-
-    def __exit__(self, *args):
-        self.place.__exit__(*args)
-
-    def ok(self, method, message):
-        status, answer = self.place.call(method, message, self.place.start_key)
-        tap.equal(status, 200, answer)
-        return answer
-
-    def put(self, *documents):
-        answer = self.ok("DocumentService/PutDocuments", {"documents": documents})
-        for verdict in answer["verdicts"]:
-            tap.equal(verdict["kind"], "ACCEPTED", verdict)
-        return [verdict["token"] for verdict in answer["verdicts"]]
+class Client(Bicycles):
+    def __init__(self):
+        super().__init__(COUNT)
 
     def search(self, query, **more):
         return self.ok("SearcherService/Search", {"query": query, "deadlineMs": DEADLINE_MS, **more})

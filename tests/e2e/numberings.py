@@ -9,7 +9,7 @@ import threading
 import time
 
 from kit import tap
-from kit.binary import Place
+from kit.bicycles import Bicycles, document
 
 COUNT = 600
 KILLS = 3
@@ -17,37 +17,9 @@ DEADLINE_MS = 60000         # the longest: no search is lost to a busy machine
 PATIENTLY = ("--wait", f"{tap.PATIENCE_S}s")
 
 
-def document(number, version=1):
-    return {"pk": f"bike-{number}", "version": version, "fields": [
-        {"name": "title", "text": f"bicycle {number}"}, {"name": "price", "integer": number}]}
-
-
-class Client:
-    """A server with documents."""
-
+class Client(Bicycles):
     def __init__(self, *options):
-        self.options = options
-
-    def __enter__(self):
-        self.place = Place().__enter__()
-        self.place.start("up", *self.options)
-        for first in range(0, COUNT, 100):
-            self.put(*(document(i) for i in range(first, first + 100)))
-        return self
-
-    def __exit__(self, *args):
-        self.place.__exit__(*args)
-
-    def ok(self, method, message):
-        status, answer = self.place.call(method, message, self.place.start_key)
-        tap.equal(status, 200, answer)
-        return answer
-
-    def put(self, *documents):
-        answer = self.ok("DocumentService/PutDocuments", {"documents": documents})
-        for verdict in answer["verdicts"]:
-            tap.equal(verdict["kind"], "ACCEPTED", verdict)
-        return [verdict["token"] for verdict in answer["verdicts"]]
+        super().__init__(COUNT, *options)
 
     def keys(self, **more):
         """Of all documents that are found, in the order of prices; as often as they are."""
