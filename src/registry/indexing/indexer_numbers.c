@@ -97,7 +97,7 @@ void indexer_close_numbers(struct indexer *indexer)
         numbers_close(indexer->numbers[i].numbers);
     free(indexer->numbers);
     indexer->numbers = NULL;
-    indexer->number_count = 0;
+    indexer->number_count = indexer->number_capacity = 0;
 }
 
 void indexer_settle_numbers(const struct indexer *indexer, bool is_committed)

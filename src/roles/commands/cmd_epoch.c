@@ -590,32 +590,32 @@ enum exit_code cmd_epoch_rollback(const struct invocation *invocation)
     return change(&asking, "RollbackEpoch", &request.base);
 }
 
-enum exit_code cmd_epoch_abandon(const struct invocation *invocation)
+/* The client and the epoch are all that the request says. */
+static enum exit_code change_named(const struct invocation *invocation, const char *method,
+                                   const ProtobufCMessage *request, char **client, int64_t *epoch)
 {
-    Torg__V1__AbandonEpochRequest request = TORG__V1__ABANDON_EPOCH_REQUEST__INIT;
     struct asking asking;
     struct err err;
 
     object_check(invocation, INVOCATION_MAGIC);
-    if (!read_epoch(invocation, &request.epoch))
+    if (!read_epoch(invocation, epoch))
         return EXIT_USAGE;
     if (asking_open(invocation, &asking, &err))
         return fail(&err);
-    request.client = asking.client;
-    return change(&asking, "AbandonEpoch", &request.base);
+    *client = asking.client;
+    return change(&asking, method, request);
+}
+
+enum exit_code cmd_epoch_abandon(const struct invocation *invocation)
+{
+    Torg__V1__AbandonEpochRequest request = TORG__V1__ABANDON_EPOCH_REQUEST__INIT;
+
+    return change_named(invocation, "AbandonEpoch", &request.base, &request.client, &request.epoch);
 }
 
 enum exit_code cmd_epoch_drop(const struct invocation *invocation)
 {
     Torg__V1__DropEpochRequest request = TORG__V1__DROP_EPOCH_REQUEST__INIT;
-    struct asking asking;
-    struct err err;
 
-    object_check(invocation, INVOCATION_MAGIC);
-    if (!read_epoch(invocation, &request.epoch))
-        return EXIT_USAGE;
-    if (asking_open(invocation, &asking, &err))
-        return fail(&err);
-    request.client = asking.client;
-    return change(&asking, "DropEpoch", &request.base);
+    return change_named(invocation, "DropEpoch", &request.base, &request.client, &request.epoch);
 }
