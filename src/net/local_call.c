@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "codec/message.h"
-#include "net/server/call.h"
-#include "net/server/router.h"
+#include "net/server/calls/call.h"
+#include "net/server/routes/router.h"
 
 static int find_route(const struct rpc_service *service, const char *name,
                       const ProtobufCMessage *request, struct route *route, struct err *err)

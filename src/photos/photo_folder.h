@@ -15,7 +15,7 @@
 #ifndef TORG_PHOTOS_PHOTO_FOLDER_H
 #define TORG_PHOTOS_PHOTO_FOLDER_H
 
-#include "net/server/folder.h"
+#include "net/server/calls/folder.h"
 #include "photos/ledger.h"
 
 #define PHOTO_BLOB_PREFIX "photos/"

@@ -7,8 +7,8 @@
 #include <assert.h>
 
 #include "net/rest.h"
-#include "net/server/address.h"
-#include "net/server/resources.h"
+#include "net/server/calls/resources.h"
+#include "net/server/routes/address.h"
 #include "snippets/changes.h"
 #include "snippets/config.h"
 #include "snippets/name.h"

@@ -15,9 +15,9 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "net/bounds.h"
-#include "net/server/call.h"
-#include "net/server/connection.h"
-#include "net/server/server_parts.h"
+#include "net/server/calls/call.h"
+#include "net/server/calls/connection.h"
+#include "net/server/calls/server_parts.h"
 #include "net/status.h"
 
 enum phase { PHASE_HEAD, PHASE_BODY, PHASE_ANSWER };

@@ -20,9 +20,9 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "base/text.h"
-#include "net/server/admit.h"
-#include "net/server/connection.h"
-#include "net/server/server_parts.h"
+#include "net/server/calls/admit.h"
+#include "net/server/calls/connection.h"
+#include "net/server/calls/server_parts.h"
 
 enum { LISTEN_FD_FIRST = 3, LISTEN_FD_MAX = 64 }; /* as systemd gives them */
 enum { BACKLOG = 4096, ACCEPT_COUNT_MAX = 64, HOST_SIZE = 256, REST_US = SECOND_US / 10 };

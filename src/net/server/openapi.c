@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "codec/descriptors.h"
 #include "codec/message.h"
-#include "net/server/router.h"
+#include "net/server/routes/router.h"
 #include "torg/v1/limits.pb-c.h"
 
 /* Field numbers of descriptor.proto that paths continue with. */

@@ -14,9 +14,9 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/err.h"
-#include "net/server/folder.h"
-#include "net/server/gets.h"
-#include "net/server/resources.h"
+#include "net/server/calls/folder.h"
+#include "net/server/calls/resources.h"
+#include "net/server/routes/gets.h"
 
 /* What a server offers; all borrowed. Only the sets must be there. */
 struct openapi_source {

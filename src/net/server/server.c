@@ -18,12 +18,12 @@
 #include "codec/json.h"
 #include "model_descriptors.h"
 #include "net/bounds.h"
-#include "net/server/admit.h"
-#include "net/server/call.h"
-#include "net/server/connection.h"
+#include "net/server/calls/admit.h"
+#include "net/server/calls/call.h"
+#include "net/server/calls/connection.h"
+#include "net/server/calls/server_parts.h"
 #include "net/server/listener.h"
 #include "net/server/openapi.h"
-#include "net/server/server_parts.h"
 
 enum { DRAIN_POLL_MS = 5, CANCEL_WAIT_MS = 1000, LEAVE_MS = 400 };
 

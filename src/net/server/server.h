@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "net/rest.h"
 #include "net/rpc.h"
-#include "net/server/folder.h"
+#include "net/server/calls/folder.h"
 
 struct server;
 

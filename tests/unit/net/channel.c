@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of net/channel: order, bounds and wake-ups between a handler and its reactor. */
-#include "net/server/channel.h"
+#include "net/server/loop/channel.h"
 
 #include <pthread.h>
 #include <setjmp.h>

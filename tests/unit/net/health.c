@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of net/server/health.h, on a fake call. */
+/* Unit tests of net/server/routes/health.h, on a fake call. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "fake_call.h"
 #include "grpc/health/v1/health.pb-c.h"
-#include "net/server/health.h"
+#include "net/server/routes/health.h"
 
 #define SERVING GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVING
 #define NOT_SERVING GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__NOT_SERVING

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of net/reactor: timers in their order against a sorted array, tasks from many threads. */
-#include "net/server/reactor.h"
+#include "net/server/loop/reactor.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of net/server/reflection.h, on a fake call. */
+/* Unit tests of net/server/routes/reflection.h, on a fake call. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "grpc/reflection/v1/reflection.pb-c.h"
 #include "grpc/reflection/v1alpha/reflection.pb-c.h"
 #include "model_descriptors.h"
-#include "net/server/reflection.h"
+#include "net/server/routes/reflection.h"
 
 typedef Grpc__Reflection__V1__ServerReflectionRequest request_message;
 typedef Grpc__Reflection__V1__ServerReflectionResponse response_message;

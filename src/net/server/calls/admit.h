@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * admit.h - who may ask for how much: rates by key, seller and address, and connections by address.
+ *
+ * A rate is a token bucket (NET_RATE_BURST_S of it may be taken at once). A call takes a token when
+ * it begins and, when it has ended, one for every further millisecond of CPU that it took; what was
+ * not foreseen is a debt. Whoever shows a key is counted by that and by the seller that it is bound
+ * to, everybody else by the address.
+ *
+ * Whose turn it is among those who wait is workers' (base/fair.h): by key, else by address, and by
+ * connection within these.
+ *
+ * Threads: any.
+ */
+#ifndef TORG_NET_SERVER_CALLS_ADMIT_H
+#define TORG_NET_SERVER_CALLS_ADMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "net/server/loop/peer.h"
+
+struct admission;
+struct call;
+
+struct admission_options {
+    unsigned key_rate; /* tokens a second; 0: as many as it likes */
+    unsigned seller_rate;
+    unsigned address_rate;
+    unsigned address_connection_max; /* 0: no limit */
+    const struct peer_ranges *proxies;
+};
+
+struct admission *admission_new(const struct admission_options *options);
+void admission_free(struct admission *admission); /* NULL is fine */
+
+/* False: the address has as many as it may. */
+bool admission_connect(struct admission *admission, struct peer_address address);
+void admission_disconnect(struct admission *admission, struct peer_address address);
+
+/* Memory of answers by whom they are for: large ones alone are counted. */
+void admission_hold(struct admission *admission, uint64_t caller, size_t size);
+void admission_let_go(struct admission *admission, uint64_t caller, size_t size);
+
+/* --- on the call's reactor --- */
+
+bool admit_holds_too_much(const struct call *call); /* of unsent answers: it begins no other */
+
+void admit_name(struct call *call);    /* whose it is, for the turns of workers */
+bool admit_take(struct call *call);    /* false: it is refused, or will be */
+void admit_charge(struct call *call);  /* it has taken call->cpu_us */
+bool admit_fault(struct call *call);   /* a key that is none: the address pays; as admit_take */
+void admit_headers(struct call *call); /* what is left; the last ones before it is sent */
+
+#endif
