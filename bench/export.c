@@ -20,8 +20,8 @@
 #include "base/random.h"
 #include "codec/message.h"
 #include "model/topics.h"
-#include "offers/export.h"
-#include "offers/worker.h"
+#include "offers/outbox/export.h"
+#include "offers/outbox/worker.h"
 #include "store/migrate.h"
 
 enum { ROUND_COUNT = 5, COUNT_MAX = 100000, QUIET_MS_MAX = 100, PATIENCE_MS = 10000 };

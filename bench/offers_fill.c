@@ -22,8 +22,8 @@
 #include "base/text.h"
 #include "codec/message.h"
 #include "codec/moment.h"
-#include "offers/offer_record.h"
-#include "offers/offer_save.h"
+#include "offers/change/offer_save.h"
+#include "offers/record/offer_record.h"
 #include "offers_sample.h"
 #include "store/migrate.h"
 

@@ -40,7 +40,7 @@
 #include "base/text.h"
 #include "base/varint.h"
 #include "codec/message.h"
-#include "offers/offer_id.h"
+#include "offers/record/offer_id.h"
 #include "offers_sample.h"
 
 enum {

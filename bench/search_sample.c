@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "codec/message.h"
-#include "offers/offer_id.h"
+#include "offers/record/offer_id.h"
 
 enum {
     WORD_COUNT = 20000,

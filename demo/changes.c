@@ -12,9 +12,9 @@
 #include "base/task.h"
 #include "demo/bounds.h"
 #include "offers/bounds.h"
-#include "offers/cabinet.h"
-#include "offers/moderation.h"
-#include "offers/offer_record.h"
+#include "offers/change/moderation.h"
+#include "offers/lists/cabinet.h"
+#include "offers/record/offer_record.h"
 
 enum { BANNED_COUNT_MAX = 16, KOPECKS = 100, NEW_COUNT = 1 << 28, DESCRIPTION_SIZE_MAX = 3000 };
 

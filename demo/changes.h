@@ -10,7 +10,7 @@
 #define TORG_DEMO_CHANGES_H
 
 #include "demo/generator.h"
-#include "offers/offers.h"
+#include "offers/change/offers.h"
 
 struct changes;
 

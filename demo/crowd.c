@@ -14,7 +14,7 @@
 #include "base/task.h"
 #include "clicks/rate.h"
 #include "codec/message.h"
-#include "offers/offer_record.h"
+#include "offers/record/offer_record.h"
 
 enum { CROWD_MAGIC = OBJECT_MAGIC('c', 'r', 'w', 'd') };
 enum {

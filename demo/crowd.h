@@ -11,7 +11,7 @@
 
 #include "clicks/events.h"
 #include "demo/generator.h"
-#include "offers/offers.h"
+#include "offers/change/offers.h"
 #include "search/search.h"
 
 struct crowd;

@@ -13,7 +13,7 @@
 #include "base/task.h"
 #include "catalog/catalog.h"
 #include "demo/bounds.h"
-#include "offers/external_item.h"
+#include "offers/change/external_item.h"
 
 enum { FILLER_MAGIC = OBJECT_MAGIC('f', 'i', 'l', 'l') };
 

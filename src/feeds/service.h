@@ -4,7 +4,7 @@
 #define TORG_FEEDS_SERVICE_H
 
 #include "net/rpc.h"
-#include "offers/offers.h"
+#include "offers/change/offers.h"
 
 struct rpc_service feed_service(struct offers *offers);
 

@@ -17,7 +17,7 @@
 
 #include "inspect/inspect.h"
 #include "model/change_token.h"
-#include "offers/freshness.h"
+#include "offers/record/freshness.h"
 
 enum change_stage {
     CHANGE_SAVED,

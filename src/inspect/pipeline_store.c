@@ -7,7 +7,7 @@
 #include "feeds/schedule/schedule.h"
 #include "feeds/tasks/task.h"
 #include "inspect/pipeline_parts.h"
-#include "offers/backlog.h"
+#include "offers/outbox/backlog.h"
 #include "registry/indexing/failed.h"
 #include "registry/indexing/queue.h"
 #include "stage/parked.h"

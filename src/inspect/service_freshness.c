@@ -9,7 +9,7 @@
 #include "inspect/bounds.h"
 #include "inspect/change.h"
 #include "inspect/service.h"
-#include "offers/offer_record.h"
+#include "offers/record/offer_record.h"
 #include "torg/v1/freshness.pb-c.h"
 
 #define STATE(name) TORG__V1__CHANGE_STAGE__STATE__##name

@@ -21,7 +21,7 @@
 #include "inspect/verify_parts.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
-#include "offers/offer_record.h"
+#include "offers/record/offer_record.h"
 #include "registry/receiving/rows.h"
 #include "topic/bounds.h"
 

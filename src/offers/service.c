@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "codec/message.h"
 #include "net/bounds.h"
-#include "offers/once.h"
+#include "offers/change/once.h"
 
 int caller_seller(const struct call *call, const char **seller, struct err *err)
 {

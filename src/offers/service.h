@@ -9,9 +9,9 @@
 #define TORG_OFFERS_SERVICE_H
 
 #include "net/rpc.h"
-#include "offers/contact_limit.h"
-#include "offers/draft.h"
-#include "offers/offers.h"
+#include "offers/change/draft.h"
+#include "offers/change/offers.h"
+#include "offers/inbox/contact_limit.h"
 #include "topic/topic.h"
 #include "torg/v1/draft.pb-c.h"
 

@@ -7,7 +7,7 @@
 #include "base/varint.h"
 #include "codec/message.h"
 #include "offers/bounds.h"
-#include "offers/cabinet.h"
+#include "offers/lists/cabinet.h"
 #include "offers/service.h"
 
 enum { PLACE_SIZE_MAX = 3 * VARINT_SIZE_MAX };

@@ -13,7 +13,7 @@
 #include "codec/moment.h"
 #include "model/topics.h"
 #include "offers/bounds.h"
-#include "offers/messages.h"
+#include "offers/inbox/messages.h"
 #include "offers/service.h"
 
 enum { PLACE_SIZE_MAX = 2 * VARINT_SIZE_MAX };

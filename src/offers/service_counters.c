@@ -3,7 +3,7 @@
 #include <assert.h>
 
 #include "base/memory.h"
-#include "offers/counters.h"
+#include "offers/lists/counters.h"
 #include "offers/service.h"
 
 static bool is_cancelled(void *arg)

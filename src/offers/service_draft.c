@@ -13,8 +13,8 @@
 #include "base/token.h"
 #include "codec/message.h"
 #include "codec/moment.h"
-#include "offers/offer_content.h"
-#include "offers/offer_record.h"
+#include "offers/record/offer_content.h"
+#include "offers/record/offer_record.h"
 #include "offers/service.h"
 
 enum { ANONYMOUS_SIZE = 16, CATEGORY_SIZE_MAX = 64 };

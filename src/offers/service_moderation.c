@@ -3,9 +3,9 @@
 #include <assert.h>
 
 #include "base/memory.h"
-#include "offers/moderation.h"
+#include "offers/change/moderation.h"
+#include "offers/inbox/stage.h"
 #include "offers/service.h"
-#include "offers/stage.h"
 
 static int give_opinion(struct call *call, const ProtobufCMessage *request,
                         ProtobufCMessage *response, struct err *err)

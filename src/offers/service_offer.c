@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "codec/message.h"
 #include "offers/bounds.h"
-#include "offers/moderation.h"
+#include "offers/change/moderation.h"
 #include "offers/service.h"
 
 /* Sellers with offers.read see what is theirs, services everything. */

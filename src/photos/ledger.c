@@ -12,7 +12,7 @@
 #include "photos/bounds.h"
 #include "photos/photo_folder.h"
 
-/* As in offers/photo_use.h, whose table it is. */
+/* As in offers/record/photo_use.h, whose table it is. */
 enum { KIND_UPLOAD = 2 };
 
 #define UPLOAD_FORM "up:"

@@ -3,7 +3,7 @@
  * ledger.h - which photos are in the blob store, who may see them, and which nobody needs any more.
  *
  *     intake ── ledger_enter ──► photo ── ledger_sweep ──► photo_trash ──► blobs are deleted
- *     offers ──► photo_use: whoever refers to a photo (offers/photo_use.h)
+ *     offers ──► photo_use: whoever refers to a photo (offers/record/photo_use.h)
  *
  * A row is there before the first blob of a photo and until after the last, here or in the trash:
  * whenever a process is killed, no blob is without one. Names of blobs have the time of their row

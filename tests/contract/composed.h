@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "offers/offer_id.h"
+#include "offers/record/offer_id.h"
 #include "topic/bounds.h"
 #include "topic/topic.h"
 #include "torg/v1/document.pb-c.h"

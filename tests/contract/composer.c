@@ -21,7 +21,7 @@
 #include "model/bounds.h"
 #include "model/topics.h"
 #include "offers/bounds.h"
-#include "offers/export.h"
+#include "offers/outbox/export.h"
 #include "patience.h"
 #include "stage/bounds.h"
 #include "stage/parked.h"

@@ -10,9 +10,9 @@
 #include "codec/message.h"
 #include "feeds/apply/apply.h"
 #include "feeds/apply/undo.h"
-#include "offers/external_item.h"
-#include "offers/moderation.h"
-#include "offers/offer_record.h"
+#include "offers/change/external_item.h"
+#include "offers/change/moderation.h"
+#include "offers/record/offer_record.h"
 
 enum { TEXT_SIZE_MAX = 1 << 20, ROW_COUNT_MAX = 4096, PAGE_COUNT = 7 };
 

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "feeds/apply/keep.h"
-#include "offers/offer_record.h"
+#include "offers/record/offer_record.h"
 
 static int set_up(void **state)
 {

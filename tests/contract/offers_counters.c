@@ -15,11 +15,11 @@
 #include "base/memory.h"
 #include "codec/message.h"
 #include "offers/bounds.h"
-#include "offers/cabinet.h"
-#include "offers/counters.h"
-#include "offers/messages.h"
-#include "offers/offer_counts.h"
-#include "offers/offer_save.h"
+#include "offers/change/offer_save.h"
+#include "offers/inbox/messages.h"
+#include "offers/lists/cabinet.h"
+#include "offers/lists/counters.h"
+#include "offers/record/offer_counts.h"
 
 enum {
     LARGE_COUNT = 3 * RECOUNT_CHUNK_COUNT + 150, /* four chunks */

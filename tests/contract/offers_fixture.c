@@ -9,9 +9,9 @@
 #include "base/hash.h"
 #include "codec/message.h"
 #include "codec/moment.h"
-#include "offers/offer_counts.h"
-#include "offers/offer_record.h"
-#include "offers/offer_save.h"
+#include "offers/change/offer_save.h"
+#include "offers/record/offer_counts.h"
+#include "offers/record/offer_record.h"
 
 static const char catalog_json[] =
     "{\"attributes\": [{\"id\": \"color\", \"name\": {\"en\": \"Colour\"}, \"type\": \"TEXT\","

@@ -12,8 +12,8 @@
 #include "base/random.h"
 #include "contract/cases.h"
 #include "contract/place.h"
-#include "offers/draft.h"
-#include "offers/offers.h"
+#include "offers/change/draft.h"
+#include "offers/change/offers.h"
 #include "store/store.h"
 
 struct offers_place {

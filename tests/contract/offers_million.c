@@ -20,10 +20,10 @@
 #include "base/text.h"
 #include "long.h"
 #include "offers/bounds.h"
-#include "offers/cabinet.h"
-#include "offers/counters.h"
-#include "offers/offer_counts.h"
-#include "offers/offer_save.h"
+#include "offers/change/offer_save.h"
+#include "offers/lists/cabinet.h"
+#include "offers/lists/counters.h"
+#include "offers/record/offer_counts.h"
 
 enum {
     SMALL_COUNT = 1200,

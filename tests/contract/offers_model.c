@@ -21,11 +21,11 @@
 #include "contract/offers_model_photos.h"
 #include "long.h"
 #include "offers/bounds.h"
-#include "offers/cabinet.h"
-#include "offers/freshness.h"
-#include "offers/offer_record.h"
-#include "offers/offer_save.h"
-#include "offers/photos.h"
+#include "offers/change/offer_save.h"
+#include "offers/change/photos.h"
+#include "offers/lists/cabinet.h"
+#include "offers/record/freshness.h"
+#include "offers/record/offer_record.h"
 #include "store/store_seal.h"
 
 enum {

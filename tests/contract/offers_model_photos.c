@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "codec/message.h"
 #include "codec/moment.h"
-#include "offers/offer_record.h"
+#include "offers/record/offer_record.h"
 
 static int below(struct rng *rng, int bound)
 {

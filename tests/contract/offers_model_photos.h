@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/random.h"
-#include "offers/offer_status.h"
+#include "offers/record/offer_status.h"
 #include "torg/v1/photo.pb-c.h"
 
 enum { M_PHOTO_COUNT_MAX = 3, M_URL_COUNT = 4, M_WAIT_S = 600 };

@@ -9,9 +9,9 @@
 #include "codec/message.h"
 #include "model/topics.h"
 #include "offers/bounds.h"
-#include "offers/inbox.h"
-#include "offers/moderation.h"
-#include "offers/stage.h"
+#include "offers/change/moderation.h"
+#include "offers/inbox/inbox.h"
+#include "offers/inbox/stage.h"
 #include "patience.h"
 
 enum { WAIT_MS = PATIENCE_MS };

@@ -10,11 +10,11 @@
 
 #include "base/memory.h"
 #include "codec/message.h"
-#include "offers/likeness.h"
-#include "offers/offer_record.h"
-#include "offers/photo_use.h"
-#include "offers/photos.h"
-#include "offers/stage.h"
+#include "offers/change/photos.h"
+#include "offers/inbox/likeness.h"
+#include "offers/inbox/stage.h"
+#include "offers/record/offer_record.h"
+#include "offers/record/photo_use.h"
 #include "photos/ledger.h"
 
 #define STEM_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

@@ -16,8 +16,8 @@
 #include "codec/message.h"
 #include "codec/moment.h"
 #include "offers/bounds.h"
-#include "offers/cabinet.h"
-#include "offers/messages.h"
+#include "offers/inbox/messages.h"
+#include "offers/lists/cabinet.h"
 
 enum { THREAD_COUNT = 6, ROUND_COUNT = 25, SIGN_COUNT = 26000, SIGN_FIT_COUNT = 25500 };
 

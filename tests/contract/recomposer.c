@@ -24,7 +24,7 @@
 #include "model/bounds.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
-#include "offers/offer_scan.h"
+#include "offers/record/offer_scan.h"
 #include "patience.h"
 #include "stage/parked.h"
 #include "torg/v1/document.pb-c.h"

@@ -350,7 +350,7 @@ def reasons_of(path):
     return found
 
 
-CHECKS = {"src/offers/offer_content.c": 15, "src/catalog/validate.c": 20,
+CHECKS = {"src/offers/record/offer_content.c": 15, "src/catalog/validate.c": 20,
           "src/feeds/formats/builder.c": 15, "src/feeds/formats/csv.c": 3, "src/feeds/apply/decide.c": 4}
 
 

@@ -19,7 +19,7 @@
 #include "inspect/auditor_book.h"
 #include "inspect/verify.h"
 #include "model/offer_fields.h"
-#include "offers/offer_status.h"
+#include "offers/record/offer_status.h"
 #include "registry/receiving/dictionaries.h"
 #include "registry/receiving/rows.h"
 #include "registry/receiving/side.h"

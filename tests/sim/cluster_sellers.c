@@ -12,8 +12,8 @@
 
 #include "base/violation.h"
 #include "codec/message.h"
-#include "offers/offer_id.h"
-#include "offers/offer_status.h"
+#include "offers/record/offer_id.h"
+#include "offers/record/offer_status.h"
 #include "sim/cluster.h"
 
 enum { RETRY_MS = 150 };

@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 #include "codec/message.h"
-#include "offers/offer_status.h"
+#include "offers/record/offer_status.h"
 #include "sim/crowd.h"
 #include "torg/v1/draft.pb-c.h"
 

@@ -13,7 +13,7 @@
 
 #include "codec/message.h"
 #include "model/topics.h"
-#include "offers/offer_status.h"
+#include "offers/record/offer_status.h"
 #include "sim/crowd.h"
 #include "torg/v1/moderation.pb-c.h"
 #include "torg/v1/photo.pb-c.h"

@@ -63,17 +63,17 @@ GUARDS = {
         '              LOG_TEXT("store", self->connection.place->path), LOG_INT("code", rc));\n'),
     # ---- from the store to the topic ----
     "export-before-delete": (
-        CLUSTER, "src/offers/export.c",
+        CLUSTER, "src/offers/outbox/export.c",
         "    if (!rc && batch->count)\n        rc = send(batch, err);\n"
         "    if (!rc && batch->count)\n        rc = store_write(store, delete_sent, batch, err);\n",
         "    if (!rc && batch->count)\n        rc = store_write(store, delete_sent, batch, err);\n"
         "    if (!rc && batch->count)\n        rc = send(batch, err);\n"),
     "export-newest": (  # an offer that stands in the window twice is sent once, as it is now
-        WORLD, "src/offers/offer_save.c",
+        WORLD, "src/offers/change/offer_save.c",
         "    if (!rc)\n        rc = enqueue(tx, save, err);\n",
         "    if (!rc && !save->before)\n        rc = enqueue(tx, save, err);\n"),
     "export-fence": (
-        CLUSTER, "src/offers/export.c",
+        CLUSTER, "src/offers/outbox/export.c",
         "        rc = check_ticket(tx, &batch->owned[place], err);\n        if (!rc)\n"
         "            rc = delete_run",
         "        rc = 0;\n        if (!rc)\n            rc = delete_run"),
@@ -86,34 +86,34 @@ GUARDS = {
         "src/registry/indexing/queue_read.c", "    if (!rc && changed != 1)\n", "    if (!rc && changed < 0)\n"),
     # ---- offers ----
     "offer-revision": (  # optimistic lock
-        WORLD, "src/offers/offer_save.c",
+        WORLD, "src/offers/change/offer_save.c",
         '"UPDATE offer SET revision = $3, updated_us = $4, body = $5 "\n'
         '                        "WHERE id = $1 AND kind = \'offer\' AND revision = $2",',
         '"UPDATE offer SET revision = $3, updated_us = $4, body = $5 "\n'
         '                        "WHERE id = $1 AND kind = \'offer\' AND revision >= $2 - 1000",'),
     "offer-expected": (
-        WORLD, "src/offers/offer_change.c",
+        WORLD, "src/offers/change/offer_change.c",
         "    if (change->expected_revision && !is_expected(change))\n",
         "    if (change->expected_revision < 0 && !is_expected(change))\n"),
     "offer-counts": (
-        WORLD, "src/offers/offer_save.c",
+        WORLD, "src/offers/change/offer_save.c",
         "    if (!rc)\n        rc = apply_counts(tx, save, err);\n",
         "    if (!rc && save->id % 8)\n        rc = apply_counts(tx, save, err);\n"),
     "once": (  # idempotency
-        WORLD, "src/offers/once.c",
+        WORLD, "src/offers/change/once.c",
         "    if (!once->key.size)\n        return 0;\n    rows = store_select",
         "    if (once->key.size || !once->key.size)\n        return 0;\n    rows = store_select"),
     "opinion-newest": (
-        WORLD, "src/offers/moderation.c",
+        WORLD, "src/offers/change/moderation.c",
         '"WHERE offer.revision < excluded.revision"', '"WHERE offer.revision <> excluded.revision"'),
     "ban-holds-name": (
-        WORLD, "src/offers/external_item.c", "    if (opinion.bans)\n", "    if (opinion.bans && !tx)\n"),
+        WORLD, "src/offers/change/external_item.c", "    if (opinion.bans)\n", "    if (opinion.bans && !tx)\n"),
     "undo-touched": (
         WORLD, "src/feeds/apply/undo.c",
         "    if (feed_state_hash(row->offer, page->arena) != row->record.after_hash)\n",
         "    if (!row->record.after_hash)\n"),
     "photo-attempt": (
-        WORLD, "src/offers/photos.c",
+        WORLD, "src/offers/change/photos.c",
         "    if (item->attempt <= photo->attempt)\n        return false;\n", ""),
     # ---- the reader and what is parked ----
     "reader-commit-after": (

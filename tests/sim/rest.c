@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "offers/offer_status.h"
+#include "offers/record/offer_status.h"
 #include "sim/rest_checks.h"
 #include "torg/v1/epoch.pb-c.h"
 #include "torg/v1/inspect.pb-c.h"

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "offers/offer_status.h"
+#include "offers/record/offer_status.h"
 #include "sim/crowd.h"
 #include "torg/v1/cabinet.pb-c.h"
 #include "torg/v1/counters.pb-c.h"

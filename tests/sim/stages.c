@@ -6,8 +6,8 @@
 
 #include "inspect/rebuild.h"
 #include "inspect/searcher_door.h"
-#include "offers/offer_id.h"
-#include "offers/offer_scan.h"
+#include "offers/record/offer_id.h"
+#include "offers/record/offer_scan.h"
 #include "stage/make_topics.h"
 #include "store/migrate.h"
 

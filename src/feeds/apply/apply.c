@@ -12,7 +12,7 @@
 #include "codec/message.h"
 #include "feeds/apply/batch.h"
 #include "offers/bounds.h"
-#include "offers/offer_record.h"
+#include "offers/record/offer_record.h"
 
 enum { EVENT_SIZE_MAX = 8 << 20, HASH_TEXT_SIZE = 33 };
 

@@ -8,8 +8,8 @@
 #include "base/bell.h"
 #include "base/object.h"
 #include "offers/bounds.h"
-#include "offers/offer_record.h"
-#include "offers/photo_use.h"
+#include "offers/record/offer_record.h"
+#include "offers/record/photo_use.h"
 
 /* --- reading --- */
 

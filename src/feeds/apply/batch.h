@@ -13,9 +13,9 @@
 #include "base/object.h"
 #include "feeds/bounds.h"
 #include "feeds/tasks/rows.h"
-#include "offers/external_item.h"
-#include "offers/moderation.h"
-#include "offers/offer_save.h"
+#include "offers/change/external_item.h"
+#include "offers/change/moderation.h"
+#include "offers/change/offer_save.h"
 
 enum feed_row_kind {
     FEED_ROW_UPSERT,

@@ -22,8 +22,8 @@
 #include "feeds/apply/faults.h"
 #include "feeds/tasks/rules.h"
 #include "offers/bounds.h"
-#include "offers/offer_change.h"
-#include "offers/offer_record.h"
+#include "offers/change/offer_change.h"
+#include "offers/record/offer_record.h"
 
 #define OUTCOME(name) TORG__V1__FEED_REPORT_ROW__OUTCOME__##name
 #define BY_FEED TORG__V1__OFFER__FEED_WITHDRAWAL__WITHDRAWN_BY_FEED

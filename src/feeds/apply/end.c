@@ -11,7 +11,7 @@
 #include "codec/moment.h"
 #include "feeds/apply/batch.h"
 #include "feeds/tasks/rules.h"
-#include "offers/offer_record.h"
+#include "offers/record/offer_record.h"
 
 #define HOLD(name) TORG__V1__FEED_TASK__HOLD__##name
 

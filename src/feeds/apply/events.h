@@ -14,7 +14,7 @@
 #ifndef TORG_FEEDS_APPLY_EVENTS_H
 #define TORG_FEEDS_APPLY_EVENTS_H
 
-#include "offers/offers.h"
+#include "offers/change/offers.h"
 #include "topic/topic.h"
 
 struct feed_events;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "catalog/bounds.h"
-#include "offers/offer_content.h"
+#include "offers/record/offer_content.h"
 
 static const char ATTRIBUTE[] = "attributes.";
 static const char CONTENT[] = "content.";

@@ -3,7 +3,7 @@
 #include "feeds/apply/intake.h"
 
 #include "feeds/apply/apply.h"
-#include "offers/offer_record.h"
+#include "offers/record/offer_record.h"
 
 void feed_intake_init(struct feed_intake *intake, const struct offers *offers,
                       enum language language, const struct feed_key *key)

@@ -9,7 +9,7 @@
 #include "feeds/bounds.h"
 #include "feeds/tasks/rows.h"
 #include "feeds/tasks/rules.h"
-#include "offers/external_item.h"
+#include "offers/change/external_item.h"
 
 struct found_task {
     struct feed_key key;

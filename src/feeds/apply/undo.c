@@ -13,12 +13,12 @@
 #include "codec/moment.h"
 #include "feeds/apply/batch.h"
 #include "offers/bounds.h"
-#include "offers/moderation.h"
-#include "offers/offer_change.h"
-#include "offers/offer_content.h"
-#include "offers/offer_record.h"
-#include "offers/photo_use.h"
-#include "offers/photos.h"
+#include "offers/change/moderation.h"
+#include "offers/change/offer_change.h"
+#include "offers/change/photos.h"
+#include "offers/record/offer_content.h"
+#include "offers/record/offer_record.h"
+#include "offers/record/photo_use.h"
 
 struct undo_row {
     struct feed_record record;

@@ -12,7 +12,7 @@
 #define TORG_FEEDS_SCHEDULE_FETCHER_H
 
 #include "coord/coord.h"
-#include "offers/offers.h"
+#include "offers/change/offers.h"
 
 struct feed_fetcher;
 

@@ -13,7 +13,7 @@
 #include "feeds/bounds.h"
 #include "feeds/schedule/schedule_record.h"
 #include "offers/bounds.h"
-#include "offers/offer_record.h"
+#include "offers/record/offer_record.h"
 
 enum { BODY_SIZE_MAX = 64 << 10, SHARD_KEY_SIZE = 256 };
 

@@ -7,8 +7,8 @@
 #include "codec/message.h"
 #include "feeds/bounds.h"
 #include "offers/bounds.h"
-#include "offers/external_item.h"
-#include "offers/offer_record.h"
+#include "offers/change/external_item.h"
+#include "offers/record/offer_record.h"
 
 enum { DETAIL_SIZE_MAX = 2 * OFFER_SIZE_MAX };
 

@@ -13,7 +13,7 @@
 #include "feeds/tasks/rules.h"
 #include "model/identity.h"
 #include "offers/bounds.h"
-#include "offers/offer_record.h"
+#include "offers/record/offer_record.h"
 #include "store/sequence.h"
 
 enum { BODY_SIZE_MAX = 2 * OFFER_SIZE_MAX };

@@ -14,7 +14,7 @@
 #ifndef TORG_FEEDS_TASKS_TASK_H
 #define TORG_FEEDS_TASKS_TASK_H
 
-#include "offers/offers.h"
+#include "offers/change/offers.h"
 #include "torg/v1/feed.pb-c.h"
 
 enum feed_state {

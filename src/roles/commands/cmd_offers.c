@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/object.h"
-#include "offers/counters.h"
+#include "offers/lists/counters.h"
 #include "roles/commands/desk.h"
 #include "roles/commands/print.h"
 

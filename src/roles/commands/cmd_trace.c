@@ -8,7 +8,7 @@
 #include "base/object.h"
 #include "codec/moment.h"
 #include "model/offer_fields.h"
-#include "offers/offer_id.h"
+#include "offers/record/offer_id.h"
 #include "roles/commands/print.h"
 #include "roles/commands/remote.h"
 #include "torg/v1/inspect.pb-c.h"

@@ -6,7 +6,7 @@
 
 #include "base/object.h"
 #include "feeds/bounds.h"
-#include "offers/offer_record.h"
+#include "offers/record/offer_record.h"
 #include "roles/commands/desk.h"
 #include "torg/v1/catalog.pb-c.h"
 

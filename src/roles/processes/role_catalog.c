@@ -7,7 +7,7 @@
 #include "demo_catalog.h"
 #include "documents/offer_schema.h"
 #include "model/offer_fields.h"
-#include "offers/offer_impact.h"
+#include "offers/record/offer_impact.h"
 #include "registry/clients/epoch_fit.h"
 #include "roles/processes/process.h"
 

@@ -4,8 +4,8 @@
 #include "documents/composer.h"
 #include "documents/recomposer.h"
 #include "documents/service.h"
-#include "offers/offer_scan.h"
-#include "offers/offers.h"
+#include "offers/change/offers.h"
+#include "offers/record/offer_scan.h"
 #include "registry/receiving/document_inbox.h"
 #include "roles/processes/process.h"
 

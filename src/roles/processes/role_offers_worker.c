@@ -4,8 +4,8 @@
 #include "feeds/apply/events.h"
 #include "feeds/schedule/fetcher.h"
 #include "feeds/tasks/rows.h"
-#include "offers/inbox.h"
-#include "offers/worker.h"
+#include "offers/inbox/inbox.h"
+#include "offers/outbox/worker.h"
 #include "roles/processes/feed_settings.h"
 #include "roles/processes/process.h"
 

@@ -7,7 +7,7 @@
 #include "inspect/searcher_door.h"
 #include "inspect/service.h"
 #include "model/offer_fields.h"
-#include "offers/offers.h"
+#include "offers/change/offers.h"
 #include "roles/bounds.h"
 #include "roles/processes/peer_settings.h"
 #include "roles/processes/process.h"

@@ -25,7 +25,7 @@
 #include "demo/drawing.h"
 #include "demo/generator.h"
 #include "offers/bounds.h"
-#include "offers/offer_content.h"
+#include "offers/record/offer_content.h"
 
 enum { SEED = 2026, OFFER_COUNT = 12000, SET_SIZE = 1 << 16, JSON_SIZE_MAX = 1 << 20 };
 

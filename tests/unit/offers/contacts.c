@@ -13,8 +13,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "offers/contact_limit.h"
-#include "offers/messages.h"
+#include "offers/inbox/contact_limit.h"
+#include "offers/inbox/messages.h"
 
 enum { CALLER_COUNT = 50, STEP_COUNT = 20000, PER_HOUR = 5 };
 

@@ -12,7 +12,7 @@
 
 #include "base/memory.h"
 #include "codec/json.h"
-#include "offers/offer_content.h"
+#include "offers/record/offer_content.h"
 
 static const char catalog_json[] =
     "{\"attributes\": [{\"id\": \"color\", \"name\": {\"en\": \"Colour\"}, \"type\": \"TEXT\","

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "offers/draft.h"
+#include "offers/change/draft.h"
 
 struct row {
     const char *seller; /* its category; NULL: no draft */

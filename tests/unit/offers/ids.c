@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "offers/freshness.h"
-#include "offers/offer_id.h"
+#include "offers/record/freshness.h"
+#include "offers/record/offer_id.h"
 
 static struct rng rng_told(void)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "offers/offer_status.h"
+#include "offers/record/offer_status.h"
 
 /* Everything that is allowed, as docs/offers.md has it: a row a move, a letter a status before
  * (-: no; else the status after). In the order: draft ACTIVE EXPIRED SOLD_ON_SITE
