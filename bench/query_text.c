@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "index/postings/text_segment_writer.h"
-#include "query/text_plan.h"
+#include "query/text/text_plan.h"
 
 enum {
     VOCABULARY = 300000,

@@ -373,7 +373,7 @@ static const char *condition_word(Torg__V1__OfferContent__Condition condition)
     }
 }
 
-/* Read by search/found.c. */
+/* Read by search/asking/found.c. */
 static const char *describe_photo(const Torg__V1__Photo *photo, const Torg__V1__PhotoSize *size,
                                   struct arena *arena)
 {

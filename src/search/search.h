@@ -22,9 +22,9 @@
 #include "torg/v1/search.pb-c.h"
 #include "torg/v1/searcher.pb-c.h"
 
-struct ranking;  /* search/ranking.h */
+struct ranking;  /* search/choices/ranking.h */
 struct speller;  /* spell/speller.h */
-struct synonyms; /* search/synonyms.h */
+struct synonyms; /* search/synonyms/synonyms.h */
 
 /* What the stage stands on; filled by its role or test, shared by all threads. */
 struct search {

@@ -8,8 +8,8 @@
 #include "model/bounds.h"
 #include "search/bounds.h"
 #include "search/glue.h"
-#include "search/similar.h"
-#include "search/suggest.h"
+#include "search/suggest/similar.h"
+#include "search/suggest/suggest.h"
 
 static int64_t deadline_of(const struct call *call, const struct search *search)
 {

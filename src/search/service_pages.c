@@ -18,8 +18,8 @@
 #include "base/text.h"
 #include "codec/message.h"
 #include "model/offer_fields.h"
+#include "search/asking/found.h"
 #include "search/bounds.h"
-#include "search/found.h"
 #include "search/service.h"
 
 enum text {

@@ -16,10 +16,10 @@
 #include "base/text.h"
 #include "codec/json_value.h"
 #include "codec/message.h"
-#include "query/filter_text.h"
+#include "query/request/filter_text.h"
+#include "search/asking/found.h"
 #include "search/bounds.h"
-#include "search/filters.h"
-#include "search/found.h"
+#include "search/choices/filters.h"
 #include "search/service.h"
 
 struct plain_offers {

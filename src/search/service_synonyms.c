@@ -9,8 +9,8 @@
 #include "codec/message.h"
 #include "codec/moment.h"
 #include "search/bounds.h"
-#include "search/synonym_proposals.h"
-#include "search/synonym_sets.h"
+#include "search/synonyms/synonym_proposals.h"
+#include "search/synonyms/synonym_sets.h"
 
 /* --- reading --- */
 

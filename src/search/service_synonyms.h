@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "net/rpc.h"
-#include "search/synonym_holder.h"
+#include "search/synonyms/synonym_holder.h"
 #include "torg/v1/synonym.pb-c.h"
 
 /* The context of the handlers; it lives as long as the server. */

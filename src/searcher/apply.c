@@ -10,7 +10,7 @@
 #include "base/object.h"
 #include "codec/message.h"
 #include "index/bounds.h"
-#include "query/response.h"
+#include "query/request/response.h"
 #include "torg/v1/index_message.pb-c.h"
 
 enum { FIELD_PK, FIELD_VERSION, HIDDEN_COUNT, SCALE_DEFAULT = 2 };

@@ -16,7 +16,7 @@
 
 #include "base/arena.h"
 #include "base/workers.h"
-#include "query/reading.h"
+#include "query/request/reading.h"
 #include "searcher/follower.h"
 #include "searcher/peers.h"
 #include "torg/v1/searcher.pb-c.h"

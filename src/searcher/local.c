@@ -7,7 +7,7 @@
 #include "base/object.h"
 #include "codec/message.h"
 #include "query/bounds.h"
-#include "query/response.h"
+#include "query/request/response.h"
 #include "searcher/part.h"
 
 /* ---- what is asked ---- */

@@ -6,7 +6,7 @@
 #ifndef TORG_SEARCHER_LOCAL_H
 #define TORG_SEARCHER_LOCAL_H
 
-#include "query/reading.h"
+#include "query/request/reading.h"
 #include "searcher/replica.h"
 #include "torg/v1/searcher.pb-c.h"
 

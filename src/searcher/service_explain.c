@@ -8,7 +8,7 @@
 #include "codec/message.h"
 #include "index/bounds.h"
 #include "numerator/numerator.h"
-#include "query/response.h"
+#include "query/request/response.h"
 #include "searcher/bounds.h"
 #include "searcher/service.h"
 

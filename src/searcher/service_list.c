@@ -6,7 +6,7 @@
 #include "codec/message.h"
 #include "index/bounds.h"
 #include "model/change_token.h"
-#include "query/response.h"
+#include "query/request/response.h"
 #include "searcher/bounds.h"
 #include "searcher/range_sum.h"
 #include "searcher/service.h"

@@ -8,7 +8,7 @@
 #include "model/bounds.h"
 #include "model/field_name.h"
 #include "query/bounds.h"
-#include "query/filter_text.h"
+#include "query/request/filter_text.h"
 #include "searcher/service_plain.h"
 
 struct bytes plain_cut(struct bytes *rest)

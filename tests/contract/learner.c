@@ -16,7 +16,7 @@
 #include "contract/topics_place.h"
 #include "model/bounds.h"
 #include "patience.h"
-#include "search/learner.h"
+#include "search/learning/learner.h"
 #include "topic/bounds.h"
 #include "torg/v1/offer_update.pb-c.h"
 #include "unit/spell/spell_world.h"

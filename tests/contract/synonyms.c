@@ -7,8 +7,8 @@
 #include "contract/cases.h"
 #include "contract/place.h"
 #include "search/bounds.h"
-#include "search/synonym_holder.h"
-#include "search/synonym_sets.h"
+#include "search/synonyms/synonym_holder.h"
+#include "search/synonyms/synonym_sets.h"
 
 static struct store_place place;
 static struct store *store;

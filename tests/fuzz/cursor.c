@@ -10,7 +10,7 @@
 #include "base/endian.h"
 #include "base/hash.h"
 #include "query/bounds.h"
-#include "query/cursor.h"
+#include "query/run/cursor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codec/message.h"
-#include "query/filter_text.h"
+#include "query/request/filter_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "codec/json.h"
 #include "codec/message.h"
-#include "query/response.h"
+#include "query/request/response.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

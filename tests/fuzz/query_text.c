@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "query/text_highlight.h"
+#include "query/text/text_highlight.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

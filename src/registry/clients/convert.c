@@ -10,7 +10,7 @@
 #include "index/bounds.h"
 #include "index/columns/column_page.h"
 #include "model/bounds.h"
-#include "query/value.h"
+#include "query/filter/value.h"
 #include "registry/bounds.h"
 #include "registry/clients/convert_as.h"
 #include "registry/receiving/document.h"

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "query/value.h"
+#include "query/filter/value.h"
 
 #define TYPE(name) TORG__V1__SCHEMA_FIELD__TYPE__##name
 

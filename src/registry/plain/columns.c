@@ -12,7 +12,7 @@
 #include "index/bounds.h"
 #include "model/bounds.h"
 #include "model/field_name.h"
-#include "query/value.h"
+#include "query/filter/value.h"
 #include "registry/bounds.h"
 #include "registry/receiving/document.h"
 

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "codec/json_value.h"
 #include "codec/moment.h"
-#include "query/value.h"
+#include "query/filter/value.h"
 #include "registry/receiving/document.h"
 
 struct maker {

@@ -8,7 +8,7 @@
 #include "index/bounds.h"
 #include "index/columns/column_page.h"
 #include "model/bounds.h"
-#include "query/value.h"
+#include "query/filter/value.h"
 #include "registry/receiving/document.h"
 
 /* As fields of RawField are called; KEYWORDS is apart. */

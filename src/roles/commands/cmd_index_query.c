@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "codec/json.h"
 #include "net/bounds.h"
-#include "query/response.h"
+#include "query/request/response.h"
 #include "roles/commands/command.h"
 
 enum { CELL_WIDTH_MAX = 40, CURSOR_TEXT_SIZE_MAX = 128 << 10, COLUMN_GAP = 2 };

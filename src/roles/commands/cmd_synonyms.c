@@ -11,7 +11,7 @@
 #include "roles/commands/desk.h"
 #include "roles/commands/print.h"
 #include "search/bounds.h"
-#include "search/synonym_sets.h"
+#include "search/synonyms/synonym_sets.h"
 #include "torg/v1/synonym.pb-c.h"
 
 /* --- the file --- */

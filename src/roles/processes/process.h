@@ -30,7 +30,7 @@
 #include "roles/commands/command.h"
 #include "roles/processes/backends.h"
 #include "roles/processes/data_dir.h"
-#include "search/synonym_holder.h"
+#include "search/synonyms/synonym_holder.h"
 
 struct front;    /* searcher/front.h */
 struct inspect;  /* inspect/inspect.h */

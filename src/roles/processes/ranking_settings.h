@@ -4,7 +4,7 @@
 #define TORG_ROLES_PROCESSES_RANKING_SETTINGS_H
 
 #include "roles/processes/process.h"
-#include "search/ranking.h"
+#include "search/choices/ranking.h"
 
 /* The catalogue has to be open. The formulas last as long as the process. */
 int ranking_settings_read(const struct process *process, struct ranking *ranking, struct err *err);

@@ -12,7 +12,7 @@
 #include "roles/processes/peer_settings.h"
 #include "roles/processes/process.h"
 #include "roles/processes/ranking_settings.h"
-#include "search/learner.h"
+#include "search/learning/learner.h"
 #include "search/service.h"
 #include "search/service_synonyms.h"
 #include "searcher/front.h"

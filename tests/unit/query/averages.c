@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "query/response.h"
+#include "query/request/response.h"
 #include "test_dir.h"
 
 enum { DOC_COUNT = 60, TITLE = 0, BODY = 1, FIELD_COUNT };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of query/cursor.h: what a page's cursor holds comes back; what is none is refused. */
-#include "query/cursor.h"
+/* Unit tests of query/run/cursor.h: what a page's cursor holds comes back; what is none is refused. */
+#include "query/run/cursor.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "codec/json.h"
-#include "query/filter_text.h"
+#include "query/request/filter_text.h"
 
 static const char *read(struct arena *arena, const char *text)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of query/formula.h: what formulas are worth, and which are refused. */
-#include "query/formula.h"
+/* Unit tests of query/order/formula.h: what formulas are worth, and which are refused. */
+#include "query/order/formula.h"
 
 #include <math.h>
 #include <setjmp.h>

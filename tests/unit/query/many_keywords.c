@@ -19,7 +19,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "index/bounds.h"
-#include "query/response.h"
+#include "query/request/response.h"
 #include "test_dir.h"
 
 enum { SELLER, PHONES, TITLE, FIELD_COUNT };

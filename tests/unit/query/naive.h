@@ -9,7 +9,7 @@
 #ifndef TORG_TESTS_UNIT_QUERY_NAIVE_H
 #define TORG_TESTS_UNIT_QUERY_NAIVE_H
 
-#include "query/text_plan.h"
+#include "query/text/text_plan.h"
 #include "world.h"
 
 struct naive_answer {

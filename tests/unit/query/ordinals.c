@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names are found in a value of each kind: one, a mask, and a list. */
-#include "query/ordinals.h"
+#include "query/filter/ordinals.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

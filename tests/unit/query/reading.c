@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reading.c - which shards go by one reading of a query, and which have their own. */
-#include "query/reading.h"
+#include "query/request/reading.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "query/response.h"
+#include "query/request/response.h"
 
 struct asker {
     struct shard *shard;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hits are shown while a writer goes on: attributes of one document as they were together, and
  * nothing of a document that is gone. */
-#include "query/response.h"
+#include "query/request/response.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of query/text_highlight.h. */
+/* Unit tests of query/text/text_highlight.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "query/bounds.h"
-#include "query/text_highlight.h"
+#include "query/text/text_highlight.h"
 
 struct fixture {
     struct analysis *analysis;

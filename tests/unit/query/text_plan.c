@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of query/text_plan.h: the engine against a naive evaluation, in all its ways. */
+/* Unit tests of query/text/text_plan.h: the engine against a naive evaluation, in all its ways. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

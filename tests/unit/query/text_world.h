@@ -11,7 +11,7 @@
 #define TORG_TESTS_UNIT_QUERY_TEXT_WORLD_H
 
 #include "base/random.h"
-#include "query/text_plan.h"
+#include "query/text/text_plan.h"
 
 enum { WORLD_ID_MAX = 5 * WINDOW_SIZE, WORLD_LEAF_MAX = 16, WORLD_SLOT_MAX = 4 };
 

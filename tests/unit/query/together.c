@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "query/response.h"
+#include "query/request/response.h"
 
 enum {
     DOC_COUNT = 300,

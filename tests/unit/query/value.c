@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values as people write them: each type's forms and ends, and what is written is read again. */
-#include "query/value.h"
+#include "query/filter/value.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

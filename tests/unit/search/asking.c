@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of search/asking.h: what visitors are told when searchers fail. */
+/* Unit tests of search/asking/asking.h: what visitors are told when searchers fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "search/asking.h"
+#include "search/asking/asking.h"
 
 struct failing {
     int code;

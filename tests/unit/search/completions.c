@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of search/completions.h: how a typed line goes on, by titles. */
+/* Unit tests of search/suggest/completions.h: how a typed line goes on, by titles. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +11,8 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "search/completions.h"
-#include "search/suggest.h"
+#include "search/suggest/completions.h"
+#include "search/suggest/suggest.h"
 
 enum { LIST_MAX = 16 };
 

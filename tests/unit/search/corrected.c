@@ -11,8 +11,8 @@
 
 #include "base/memory.h"
 #include "codec/message.h"
-#include "query/cursor.h"
-#include "search/choices.h"
+#include "query/run/cursor.h"
+#include "search/choices/choices.h"
 #include "search/search.h"
 #include "unit/spell/spell_world.h"
 

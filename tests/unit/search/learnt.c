@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of search/learnt.h: compared with a plain list, bounded, the same after a restart. */
+/* Unit tests of search/learning/learnt.h: compared with a plain list, bounded, the same after a restart. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "search/bounds.h"
-#include "search/learnt.h"
+#include "search/learning/learnt.h"
 
 static uint64_t spread(uint64_t number)
 {

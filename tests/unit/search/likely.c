@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of search/likely.h by search/search.h: which categories a text is about, what that
+/* Unit tests of search/choices/likely.h by search/search.h: which categories a text is about, what that
  * costs, and that pages go on in the order of the first; with a searcher that has a few offers. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "codec/message.h"
 #include "model/offer_fields.h"
-#include "query/cursor.h"
+#include "query/run/cursor.h"
 #include "search/search.h"
 
 enum { HASH = 7 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of search/line.h and spelling.h: what spelling may touch of a buyer's line. */
+/* Unit tests of search/words/line.h and spelling.h: what spelling may touch of a buyer's line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +11,8 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "search/line.h"
-#include "search/spelling.h"
+#include "search/words/line.h"
+#include "search/words/spelling.h"
 #include "unit/spell/spell_world.h"
 
 /* Hidden bytes are shown as '.'. */

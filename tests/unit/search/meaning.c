@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of search/meaning.h: which words of a line are searched, and what the others are. */
+/* Unit tests of search/words/meaning.h: which words of a line are searched, and what the others are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "search/meaning.h"
+#include "search/words/meaning.h"
 
 static struct meaning read(struct arena *arena, const char *line)
 {

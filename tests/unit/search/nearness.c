@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of search/nearness.h: the neighbours of a text as phrases that nobody has to match. */
+/* Unit tests of search/choices/nearness.h: the neighbours of a text as phrases that nobody has to match. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "search/nearness.h"
+#include "search/choices/nearness.h"
 
 /* What is asked for beside the text: phrases, then exact forms and numbers with a sign. */
 static const char *told_of(const char *text, bool is_whole)

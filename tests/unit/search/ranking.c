@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of search/ranking.h and search/order.h: the operator's formulas, which of them a
+/* Unit tests of search/choices/ranking.h and search/choices/order.h: the operator's formulas, which of them a
  * request goes by, and what is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "search/order.h"
-#include "search/ranking.h"
+#include "search/choices/order.h"
+#include "search/choices/ranking.h"
 
 static const char catalog_json[] =
     "{\"categories\": [{\"id\": \"transport\", \"name\": {\"ru\": \"Транспорт\"}},"

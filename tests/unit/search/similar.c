@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of search/similar.h: what is asked for an offer, with a searcher that refuses what the
+/* Unit tests of search/suggest/similar.h: what is asked for an offer, with a searcher that refuses what the
  * engine does. */
-#include "search/similar.h"
+#include "search/suggest/similar.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

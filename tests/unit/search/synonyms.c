@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of search/synonyms.h: files of rules, and lines that are expanded by them. */
+/* Unit tests of search/synonyms/synonyms.h: files of rules, and lines that are expanded by them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "codec/message.h"
 #include "search/bounds.h"
-#include "search/synonyms.h"
+#include "search/synonyms/synonyms.h"
 
 static struct arena *arena;
 

@@ -12,7 +12,7 @@
 
 #include "base/memory.h"
 #include "codec/message.h"
-#include "query/cursor.h"
+#include "query/run/cursor.h"
 #include "search/search.h"
 
 enum { HASH_ALL = 1, HASH_SOME = 2 };

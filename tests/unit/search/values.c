@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of search/values.h: which values of attributes a text names. */
+/* Unit tests of search/words/values.h: which values of attributes a text names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "search/values.h"
+#include "search/words/values.h"
 
 static Torg__V1__FilterValue blue, red, deep_blue, small, large, five;
 static Torg__V1__FilterValue *colours[] = {&blue, &red, &deep_blue},

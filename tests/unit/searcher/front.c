@@ -27,7 +27,7 @@
 #include "model/change_token.h"
 #include "patience.h"
 #include "query/bounds.h"
-#include "query/cursor.h"
+#include "query/run/cursor.h"
 #include "searcher/local.h"
 #include "searcher/part.h"
 #include "searcher/seen.h"

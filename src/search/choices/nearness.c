@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nearness.c - see nearness.h. */
+#include "search/choices/nearness.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/memory.h"
+#include "catalog/words.h"
+#include "codec/message.h"
+#include "model/offer_fields.h"
+#include "search/choices/choices.h"
+#include "search/words/brands.h"
+
+/* A longer text says by its words what is meant, and each phrase has positions to be read. */
+enum { WORD_COUNT_MAX = 7 };
+
+static const float phrase_boost = 0.2F, form_boost = 0.1F, prefer_boost = 0.3F, head_boost = 0.4F,
+                   gerund_boost = 0.3F, number_boost = 0.2F;
+
+/* At the end of the stage's clauses. */
+static void add_bonus(Torg__V1__QueryStage *stage, Torg__V1__TextClause__Kind kind, char *text,
+                      float boost, struct arena *arena)
+{
+    static char *const title[] = {OFFER_FIELD_TITLE};
+    Torg__V1__TextClause *clause = MESSAGE_NEW(text_clause, arena), **grown;
+
+    clause->occur = TORG__V1__TEXT_CLAUSE__OCCUR__BONUS;
+    clause->kind = kind;
+    clause->text = text;
+    clause->boost = boost;
+    if (kind == TORG__V1__TEXT_CLAUSE__KIND__EXACT) {
+        clause->fields = (char **)title;
+        clause->n_fields = ARRAY_COUNT(title);
+    }
+    grown = arena_array(arena, stage->n_clauses + 1, sizeof(*grown));
+    if (stage->n_clauses)
+        memcpy(grown, stage->clauses, stage->n_clauses * sizeof(*grown));
+    grown[stage->n_clauses++] = clause;
+    stage->clauses = grown;
+}
+
+/* How many there are; more than WORD_COUNT_MAX are not counted. */
+static size_t split(char *text, char *words[WORD_COUNT_MAX + 1])
+{
+    size_t count = 0;
+    char *rest = text;
+
+    for (char *word = strsep(&rest, " "); word && count <= WORD_COUNT_MAX;
+         word = strsep(&rest, " ")) {
+        if (*word)
+            words[count++] = word;
+    }
+    return count;
+}
+
+/* Forms of Russian words tell things apart (студия, студию); whether an English one is typed as a
+ * plural says nothing ("blade for lawn mowers"). A unit tells the language of the title: "128 ГБ"
+ * finds 128 GB as well. */
+static bool has_forms(const char *word, bool is_behind_number)
+{
+    return (uint8_t)word[0] >= 0xD0 && (strlen(word) > 4 || is_behind_number);
+}
+
+static bool ends_in_digit(const char *word)
+{
+    char last = word[strlen(word) - 1];
+
+    return last >= '0' && last <= '9';
+}
+
+/* English things that are named by what they are made for, and stem as another thing: "decking" is
+ * no deck, "flooring" no floor. */
+static bool is_gerund(const char *word)
+{
+    enum { SIZE_MIN = 6 };
+    size_t size = strlen(word);
+
+    return size >= SIZE_MIN && strcasecmp(word + size - 3, "ing") == 0;
+}
+
+/* "1.28 gallon" is searched as a quantity, "4x8" as sizes: of offers that have neither, those with
+ * the numbers come first. */
+static void add_numbers(const char *text, Torg__V1__QueryStage *stage, struct arena *arena)
+{
+    static const char signs[] = "0123456789./";
+
+    for (const char *at = text; *at; at += strcspn(at, " x")) {
+        size_t size = strspn(at += strcspn(at, "0123456789"), signs);
+
+        if (size && at[size])
+            add_bonus(stage, TORG__V1__TEXT_CLAUSE__KIND__WORD,
+                      arena_printf(arena, "%.*s", (int)size, at), number_boost, arena);
+    }
+}
+
+/* Makers' names in the other script: "найк" may be a synonym of the category, and Nike's are meant.
+ */
+static void add_brands(char *const *words, size_t count, Torg__V1__QueryStage *stage,
+                       struct arena *arena)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *other = brand_other(bytes_of(words_fold_name(bytes_of(words[i]), arena)));
+
+        if (other)
+            nearness_prefer(other, stage, arena);
+    }
+}
+
+void nearness_add(const char *text, bool is_whole, Torg__V1__QueryStage *stage, struct arena *arena)
+{
+    char *words[WORD_COUNT_MAX + 1];
+    size_t count = split(arena_strdup(arena, text), words);
+
+    if (count > WORD_COUNT_MAX || text_has_signs(text))
+        return;
+    add_brands(words, count, stage, arena);
+    for (size_t i = 0; i + 1 < count && is_whole; i++)
+        add_bonus(stage, TORG__V1__TEXT_CLAUSE__KIND__PHRASE,
+                  arena_printf(arena, "%s %s", words[i], words[i + 1]), phrase_boost, arena);
+    for (size_t i = 0; i < count; i++) {
+        if (has_forms(words[i], i > 0 && ends_in_digit(words[i - 1])))
+            add_bonus(stage, TORG__V1__TEXT_CLAUSE__KIND__EXACT, words[i], form_boost, arena);
+        else if (is_gerund(words[i]))
+            add_bonus(stage, TORG__V1__TEXT_CLAUSE__KIND__EXACT, words[i], gerund_boost, arena);
+    }
+    if (!is_whole)
+        add_numbers(text, stage, arena);
+}
+
+/* Behind these an English line goes on about something else. */
+static bool is_cut(const char *word)
+{
+    static const char *const cuts[] = {"with", "for", "w/", "w", "from", "by", "to", "without"};
+
+    for (size_t i = 0; i < ARRAY_COUNT(cuts); i++) {
+        if (strcasecmp(word, cuts[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A word of Latin letters alone, long enough to be no unit. */
+static bool is_noun(const char *word)
+{
+    enum { LETTERS_MIN = 3 };
+    size_t count = 0;
+
+    for (; *word; word++, count++) {
+        if ((*word | 0x20) < 'a' || (*word | 0x20) > 'z')
+            return false;
+    }
+    return count >= LETTERS_MIN;
+}
+
+void nearness_head(const char *text, Torg__V1__QueryStage *stage, struct arena *arena)
+{
+    static char *const fields[] = {OFFER_FIELD_WORDS};
+    char *words[WORD_COUNT_MAX + 1], *head = NULL;
+    size_t count = split(arena_strdup(arena, text), words), noun_count = 0;
+    Torg__V1__TextClause *clause;
+
+    if (count > WORD_COUNT_MAX || text_has_signs(text))
+        return;
+    for (size_t i = 0; i < count && !(i > 0 && is_cut(words[i])); i++) {
+        if ((uint8_t)words[i][0] >= 0xD0) /* Russian lines begin with it, and end with the model */
+            return;
+        if (!is_noun(words[i]))
+            continue;
+        head = words[i];
+        noun_count++;
+    }
+    if (noun_count < 2) /* a lone one weighs enough */
+        return;
+    add_bonus(stage, TORG__V1__TEXT_CLAUSE__KIND__WORD, head, head_boost, arena);
+    clause = stage->clauses[stage->n_clauses - 1];
+    clause->fields = (char **)fields;
+    clause->n_fields = ARRAY_COUNT(fields);
+}
+
+void nearness_prefer(const char *text, Torg__V1__QueryStage *stage, struct arena *arena)
+{
+    add_bonus(stage, TORG__V1__TEXT_CLAUSE__KIND__WORD, arena_strdup(arena, text), prefer_boost,
+              arena);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tiers.h - a list in two parts: the offers that have all words, behind them those that lack some.
+ * Each is a list of the searcher, with a cursor of its own; a page may begin in one and end in the
+ * other.
+ *
+ *     cursor: the searcher's                       goes on among those that have all words
+ *             TIER_SOME, the searcher's            ... among those that lack some
+ *             TIER_SOME, size, hash u64, text      these begin; text: as in query/run/cursor.h
+ *             TIER_LIKELY, size u16, likely, one of the above
+ *                                                  the order that the first page had (likely.h)
+ */
+#ifndef TORG_SEARCH_CHOICES_TIERS_H
+#define TORG_SEARCH_CHOICES_TIERS_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/err.h"
+
+struct tier {
+    bool is_some;        /* all of the first part was shown */
+    struct bytes cursor; /* of the searcher; empty: from the beginning */
+    const char *likely;  /* categories whose offers come sooner (likely_put); NULL: none */
+};
+
+/* Where a page begins, and the text that is to be searched for it. */
+int tier_read(struct bytes cursor, const char *sent, struct arena *arena, struct tier *tier,
+              const char **text, struct err *err);
+
+/* The cursor of the next page. searched: what was searched for `sent`; the same pointer, if that.
+ */
+struct bytes tier_cursor(const struct tier *next, const char *sent, const char *searched,
+                         struct arena *arena);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* price_words.c - see price_words.h. */
+#include "search/words/price_words.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { BARE_MIN = 100, YEAR_MIN = 1900, YEAR_MAX = 2100, DIGIT_COUNT_MAX = 12 };
+
+struct words {
+    const char *const *list;
+    size_t count, at;
+};
+
+/* Words of several parts stand before those they begin with. */
+static const char *const uppers[] = {"не дороже", "до",        "дешевле", "максимум",
+                                     "under",     "less than", "below",   "up to"};
+static const char *const lowers[] = {"не дешевле", "от",    "дороже",   "from",
+                                     "over",       "above", "more than"};
+static const char *const thousands[] = {"тыс", "тысяч", "тысячи", "тр", "т.р", "к", "k"};
+static const char *const currencies[] = {
+    "руб",      "рублей", "рубля", "рубль", "р",    "₽",   "$",     "usd",   "dollars", "доллар",
+    "долларов", "евро",   "eur",   "€",     "euro", "euros", "bucks", "тенге", "грн",     "rub"};
+
+/* Whether the words go on so; passes them by. */
+static bool accept(struct words *words, const char *text)
+{
+    size_t at = words->at;
+
+    while (*text) {
+        size_t size = strcspn(text, " ");
+
+        if (at == words->count || strlen(words->list[at]) != size ||
+            memcmp(words->list[at], text, size) != 0)
+            return false;
+        at++;
+        text += size + (text[size] == ' ');
+    }
+    words->at = at;
+    return true;
+}
+
+static bool accept_any(struct words *words, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (accept(words, list[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_any(const char *text, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(text, list[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static size_t digits(const char *text)
+{
+    return strspn(text, "0123456789");
+}
+
+struct amount {
+    int64_t number;
+    bool is_sure; /* it has a currency, or is in thousands */
+    bool is_thousands;
+};
+
+/* What stands behind the digits, in their word: "500$", "20к", "20тыс". */
+static bool read_end(const char *end, struct amount *amount)
+{
+    if (!*end)
+        return true;
+    amount->is_thousands = is_any(end, thousands, ARRAY_COUNT(thousands));
+    amount->is_sure = true;
+    return amount->is_thousands || is_any(end, currencies, ARRAY_COUNT(currencies));
+}
+
+/* "20000", "20 000", "$500", "20 тыс руб" */
+static bool read_amount(struct words *words, struct amount *amount)
+{
+    const char *word = words->at < words->count ? words->list[words->at] : "";
+    bool has_sign = *word == '$' || strncmp(word, "€", strlen("€")) == 0;
+    size_t size;
+
+    *amount = (struct amount){.is_sure = has_sign};
+    word += has_sign ? (*word == '$' ? 1 : strlen("€")) : 0;
+    size = digits(word);
+    if (!size || size > DIGIT_COUNT_MAX)
+        return false;
+    amount->number = strtoll(word, NULL, 10);
+    if (!read_end(word + size, amount))
+        return false;
+    words->at++;
+    /* groups of three digits */
+    while (!word[size] && size <= 3 && words->at < words->count &&
+           digits(words->list[words->at]) == 3 && !words->list[words->at][3] &&
+           amount->number < 1000000000) {
+        amount->number = amount->number * 1000 + strtoll(words->list[words->at++], NULL, 10);
+    }
+    if (!amount->is_thousands && accept_any(words, thousands, ARRAY_COUNT(thousands)))
+        amount->is_thousands = amount->is_sure = true;
+    if (accept_any(words, currencies, ARRAY_COUNT(currencies)))
+        amount->is_sure = true;
+    return true;
+}
+
+/* Whether a bare number is one of money: nothing follows that is counted. */
+static bool is_price(const struct words *words, const struct amount *amount)
+{
+    static const char *const units[] = {
+        "км", "м",    "см",  "мм",  "кг",    "г",    "л",   "мл",  "вт",   "квт",  "в",
+        "а",  "гб",   "тб",  "мб",  "лс",    "л.с",  "мес", "лет", "года", "год",  "дней",
+        "шт", "м2",   "м²",  "кв",  "gb",    "tb",   "mb",  "cm",  "mm",   "m",    "km",
+        "kg", "lb",   "lbs", "oz",  "in",    "inch", "ft",  "sq",  "w",    "watt", "watts",
+        "v",  "volt", "hp",  "mah", "miles", "мач",  "ма·ч"};
+    const char *next = words->at < words->count ? words->list[words->at] : "";
+
+    if (amount->is_sure)
+        return true;
+    return amount->number >= BARE_MIN &&
+           !(amount->number >= YEAR_MIN && amount->number <= YEAR_MAX) &&
+           !is_any(next, units, ARRAY_COUNT(units));
+}
+
+static int64_t in_units(const struct amount *amount)
+{
+    return amount->is_thousands ? amount->number * 1000 : amount->number;
+}
+
+size_t price_read(const char *const *list, size_t count, int64_t *min, int64_t *max)
+{
+    struct words words = {list, count, 0};
+    struct amount low = {0}, high = {0};
+    bool has_low = accept_any(&words, lowers, ARRAY_COUNT(lowers)), has_high;
+    size_t low_end;
+
+    *min = *max = 0;
+    if (has_low && !read_amount(&words, &low))
+        return 0;
+    low_end = words.at;
+    has_high = accept_any(&words, uppers, ARRAY_COUNT(uppers)) && read_amount(&words, &high) &&
+               is_price(&words, &high) && high.number > 0;
+    if (has_low && has_high && high.is_thousands)
+        low.is_thousands = low.is_sure = true; /* "от 5 до 10 тыс" */
+    if (!has_high)
+        words.at = low_end;
+    if (has_low && !(has_high && high.is_sure) && !is_price(&words, &low))
+        return 0;
+    if (!has_low && !has_high)
+        return 0;
+    *min = has_low ? in_units(&low) : 0;
+    *max = has_high ? in_units(&high) : 0;
+    if (*min && *max && *min > *max)
+        return 0;
+    return words.at;
+}
