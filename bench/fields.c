@@ -26,7 +26,7 @@
 #include "model/topics.h"
 #include "registry/indexing/indexer_worker.h"
 #include "registry/receiving/receiver.h"
-#include "searcher/apply.h"
+#include "searcher/replica/apply.h"
 #include "store/migrate.h"
 
 enum { BATCH_COUNT = 1000, READ_COUNT = 500, WAIT_MS = 5, ELEMENT_COUNT_MAX = 1 << 20 };

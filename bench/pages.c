@@ -17,7 +17,7 @@
 #include "codec/json.h"
 #include "codec/message.h"
 #include "index_messages.h"
-#include "searcher/front.h"
+#include "searcher/front/front.h"
 
 enum { DOC_COUNT = 1000, SHARD_COUNT = 4, WAIT_MS = 600000 };
 

@@ -20,7 +20,7 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
-#include "inspect/door.h"
+#include "inspect/doors/door.h"
 #include "registry/clients/clients.h"
 #include "registry/receiving/rows.h"
 #include "store/store.h"

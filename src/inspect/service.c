@@ -5,9 +5,9 @@
 #include <assert.h>
 
 #include "base/memory.h"
-#include "inspect/auditor_book.h"
-#include "inspect/trace.h"
-#include "inspect/verify.h"
+#include "inspect/audit/auditor_book.h"
+#include "inspect/trace/trace.h"
+#include "inspect/verify/verify.h"
 
 static int trace(struct call *call, const ProtobufCMessage *request, ProtobufCMessage *response,
                  struct err *err)

@@ -7,8 +7,8 @@
 #include "codec/message.h"
 #include "codec/moment.h"
 #include "inspect/bounds.h"
-#include "inspect/change.h"
 #include "inspect/service.h"
+#include "inspect/trace/change.h"
 #include "offers/record/offer_record.h"
 #include "torg/v1/freshness.pb-c.h"
 

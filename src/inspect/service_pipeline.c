@@ -2,7 +2,7 @@
 /* service_pipeline.c - torg.v1.PipelineService. */
 #include "base/memory.h"
 #include "base/object.h"
-#include "inspect/pipeline.h"
+#include "inspect/pipeline/pipeline.h"
 #include "inspect/service.h"
 
 static int get_pipeline(struct call *call, const ProtobufCMessage *request,

@@ -8,7 +8,7 @@
 #include "base/metrics.h"
 #include "codec/json.h"
 #include "searcher/bounds.h"
-#include "searcher/local.h"
+#include "searcher/front/local.h"
 
 #define CLIENT_DEFAULT "default"
 

@@ -4,7 +4,7 @@
 #define TORG_SEARCHER_SERVICE_H
 
 #include "net/rpc.h"
-#include "searcher/front.h"
+#include "searcher/front/front.h"
 #include "store/store.h"
 
 /* What the registry knows of a document: asked to explain why it is not found. */

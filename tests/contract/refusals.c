@@ -15,8 +15,8 @@
 
 #include "base/memory.h"
 #include "codec/message.h"
-#include "inspect/change.h"
-#include "inspect/searcher_door.h"
+#include "inspect/doors/searcher_door.h"
+#include "inspect/trace/change.h"
 #include "model/topics.h"
 #include "patience.h"
 #include "registry/indexing/failed.h"

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "index_messages.h"
 #include "patience.h"
-#include "searcher/follower.h"
+#include "searcher/replica/follower.h"
 #include "test_dir.h"
 
 enum { WAIT_MS = PATIENCE_MS, DOC_COUNT = 400, SHARD_COUNT = 2, URL_SIZE = 300 };

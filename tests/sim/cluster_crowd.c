@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "codec/message.h"
-#include "searcher/front.h"
+#include "searcher/front/front.h"
 #include "sim/cluster.h"
 #include "torg/v1/searcher.pb-c.h"
 

@@ -205,7 +205,7 @@ GUARDS = {
         "                   (uint64_t)tending->end, &err))\n"),
     # ---- the searcher ----
     "refusal-sent": (  # what is shown says that all before it is found or refused
-        CLUSTER, "src/searcher/replica_follow.c",
+        CLUSTER, "src/searcher/replica/replica_follow.c",
         "    int rc = send_refusals(following, err);\n\n    if (rc)\n        return rc;\n    (void)expire(",
         "    int rc = following ? 0 : send_refusals(following, err);\n\n    if (rc)\n        return rc;\n"
         "    (void)expire("),
@@ -217,29 +217,29 @@ GUARDS = {
         "    if (rc || !found || row.status != ROW_ALIVE || (is_read && !is_same_order(&refused, &row)))\n",
         "    (void)is_read, (void)refused;\n    if (rc || !found)\n"),
     "pour-whole": (  # a shard that lacks what was trimmed serves when a pour has ended
-        CLUSTER, "src/searcher/apply.c",
+        CLUSTER, "src/searcher/replica/apply.c",
         "        progress->pour_ticket = message->begin_ticket;\n    } else if",
         "        progress->pour_ticket = message->begin_ticket;\n        progress->has_gap = false;\n    } else if"),
     "token-wait": (
-        WORLD, "src/searcher/replica.c",
+        WORLD, "src/searcher/replica/replica.c",
         "    if (reached_by(replica, lane) < idx && clock_mono_us",
         "    idx = 0;\n    if (reached_by(replica, lane) < idx && clock_mono_us"),
     "apply-ticket": (
-        CLUSTER, "src/searcher/apply.c",
+        CLUSTER, "src/searcher/replica/apply.c",
         "    if (message->ticket < applier->progress.ticket) {\n", "    if (!message->ticket) {\n"),
     "apply-remove-owner": (
-        WORLD, "src/searcher/apply.c",
+        WORLD, "src/searcher/replica/apply.c",
         "    if (is_foreign(applier, message->doc_id, message->pk)) {\n        applier->counts.foreign_count++;\n",
         "    if (!message->pk) {\n        applier->counts.foreign_count++;\n"),
     "apply-texts": (
-        WORLD, "src/searcher/apply.c",
+        WORLD, "src/searcher/replica/apply.c",
         "    if (!is_stored_as(applier, FIELD_PK))\n        return false;\n", ""),
     "apply-offset": (
-        WORLD, "src/searcher/replica_follow.c",
+        WORLD, "src/searcher/replica/replica_follow.c",
         "    following->offset = shard_offset(shard);\n",
         "    following->offset = shard_offset(shard) ? shard_offset(shard) + 1 : 0;\n"),
     "apply-expiry": (
-        WORLD, "src/searcher/apply.c",
+        WORLD, "src/searcher/replica/apply.c",
         "        rc = rc ? rc : shard_set_expiry(applier->shard, message->doc_id, message->expires_at, err);\n",
         ""),
 }

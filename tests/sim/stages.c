@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "inspect/rebuild.h"
-#include "inspect/searcher_door.h"
+#include "inspect/doors/searcher_door.h"
+#include "inspect/verify/rebuild.h"
 #include "offers/record/offer_id.h"
 #include "offers/record/offer_scan.h"
 #include "stage/make_topics.h"

@@ -17,7 +17,7 @@
 #include "coord/coord.h"
 #include "documents/composer.h"
 #include "documents/recomposer.h"
-#include "inspect/auditor.h"
+#include "inspect/audit/auditor.h"
 #include "inspect/inspect.h"
 #include "offers/change/offers.h"
 #include "offers/inbox/inbox.h"

@@ -32,7 +32,7 @@
 #include "roles/commands/demo_state.h"
 #include "roles/processes/process.h"
 #include "search/search.h"
-#include "searcher/front.h"
+#include "searcher/front/front.h"
 
 #define STATE_FILE "DEMO"
 #define SNIPPETS_FILE "demo-snippets.pb.txt"

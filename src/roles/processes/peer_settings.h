@@ -4,7 +4,7 @@
 #define TORG_ROLES_PROCESSES_PEER_SETTINGS_H
 
 #include "roles/processes/process.h"
-#include "searcher/peers.h"
+#include "searcher/front/peers.h"
 
 /* The next word of a list with blanks or commas between; NULL: there is none. */
 const char *next_word(const char **list, struct arena *arena);

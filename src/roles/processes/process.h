@@ -21,7 +21,7 @@
 #include "base/task.h"
 #include "catalog/holder.h"
 #include "config/config.h"
-#include "inspect/door.h"
+#include "inspect/doors/door.h"
 #include "net/bounds.h"
 #include "net/server/server.h"
 #include "registry/clients/clients.h"
@@ -32,9 +32,9 @@
 #include "roles/processes/data_dir.h"
 #include "search/synonyms/synonym_holder.h"
 
-struct front;    /* searcher/front.h */
+struct front;    /* searcher/front/front.h */
 struct inspect;  /* inspect/inspect.h */
-struct pipeline; /* inspect/pipeline.h */
+struct pipeline; /* inspect/pipeline/pipeline.h */
 struct process;
 struct snippets;  /* snippets/snippets.h */
 struct readiness; /* roles/processes/readiness.h */

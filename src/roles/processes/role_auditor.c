@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_auditor.c - the role auditor: compares stages all the time, and repairs what differs. */
-#include "inspect/auditor.h"
-#include "inspect/searcher_door.h"
+#include "inspect/audit/auditor.h"
+#include "inspect/doors/searcher_door.h"
 #include "roles/processes/peer_settings.h"
 #include "roles/processes/process.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "inspect/searcher_door.h"
+#include "inspect/doors/searcher_door.h"
 #include "registry/clients/epoch_desk.h"
 #include "registry/indexing/indexer_worker.h"
 #include "registry/indexing/queue_desk.h"

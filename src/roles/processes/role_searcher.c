@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_searcher.c - the role searcher: indexes that follow their topics, and searches over them. */
 #include "base/text.h"
-#include "inspect/change.h"
-#include "inspect/rebuild.h"
-#include "inspect/searcher_door.h"
+#include "inspect/doors/searcher_door.h"
 #include "inspect/service.h"
+#include "inspect/trace/change.h"
+#include "inspect/verify/rebuild.h"
 #include "registry/receiving/rows.h"
 #include "roles/processes/peer_settings.h"
 #include "roles/processes/process.h"
-#include "searcher/announce.h"
 #include "searcher/bounds.h"
+#include "searcher/front/announce.h"
 #include "searcher/service.h"
 #include "searcher/service_plain.h"
 

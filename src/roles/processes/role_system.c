@@ -8,7 +8,7 @@
 #include "base/task.h"
 #include "codec/message.h"
 #include "codec/moment.h"
-#include "inspect/pipeline.h"
+#include "inspect/pipeline/pipeline.h"
 #include "inspect/service.h"
 #include "model_descriptors.h"
 #include "roles/bounds.h"

@@ -23,7 +23,7 @@
 #include "index_messages.h"
 #include "net/client/caller.h"
 #include "net/server/server.h"
-#include "searcher/fronts.h"
+#include "searcher/front/fronts.h"
 #include "searcher/service.h"
 
 enum { SHARD_COUNT = 3, LIST_MAX = 16, DRAIN_MS = 1000, LINE_SIZE = 512, FIRST_NEW = 100000 };

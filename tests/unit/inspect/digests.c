@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* digests.h: ranges whose sums differ, beside a naive comparison of every key. */
-#include "inspect/digests.h"
+#include "inspect/verify/digests.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

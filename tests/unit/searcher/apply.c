@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apply.c - messages of the index topic, applied: texts only when they changed, stale senders left
  * alone, and the same content whatever was repeated or interrupted. */
-#include "searcher/apply.h"
+#include "searcher/replica/apply.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -18,9 +18,9 @@
 #include "base/log.h"
 #include "index_messages.h"
 #include "patience.h"
-#include "searcher/arrivals.h"
 #include "searcher/bounds.h"
-#include "searcher/follower.h"
+#include "searcher/replica/arrivals.h"
+#include "searcher/replica/follower.h"
 #include "test_dir.h"
 
 enum { WAIT_MS = PATIENCE_MS, DOC_COUNT = 300, ASKER_COUNT = 3 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* follower.c - replicas on their topics: ready or not, restarts, lost messages, damage, retired
  * epochs, documents that end; and many readers beside the apply threads. */
-#include "searcher/follower.h"
 #include "base/clock.h"
+#include "searcher/replica/follower.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -21,7 +21,7 @@
 #include "base/memory.h"
 #include "index_messages.h"
 #include "patience.h"
-#include "searcher/front.h"
+#include "searcher/front/front.h"
 #include "test_dir.h"
 #include "topic/topic_fault.h"
 

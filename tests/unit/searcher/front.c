@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* front.c - an index of three shards answers as one shard with all documents does: hits, order,
  * totals, facets, pages. And what a front refuses. */
-#include "searcher/front.h"
 #include "base/clock.h"
+#include "searcher/front/front.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -28,9 +28,9 @@
 #include "patience.h"
 #include "query/bounds.h"
 #include "query/run/cursor.h"
-#include "searcher/local.h"
-#include "searcher/part.h"
-#include "searcher/seen.h"
+#include "searcher/front/local.h"
+#include "searcher/front/part.h"
+#include "searcher/front/seen.h"
 #include "topic/topic_fault.h"
 
 #define PAGE_COUNT 5

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fronts.h: how long a searcher of another process is waited for, and whose answer counts. */
-#include "searcher/fronts.h"
+#include "searcher/front/fronts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include "codec/message.h"
 #include "searcher/bounds.h"
-#include "searcher/gather.h"
+#include "searcher/front/gather.h"
 
 static void a_silent_one_does_not_hold_its_callers(void **state)
 {

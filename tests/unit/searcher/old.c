@@ -2,7 +2,7 @@
 /* old.c - states that are not caught up: whole ones are served to who takes them, as long as nobody
  * has a newer one, and never to who waits for a write or has seen more. */
 #include "base/clock.h"
-#include "searcher/follower.h"
+#include "searcher/replica/follower.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -23,8 +23,8 @@
 #include "index_messages.h"
 #include "model/change_token.h"
 #include "patience.h"
-#include "searcher/front.h"
-#include "searcher/fronts.h"
+#include "searcher/front/front.h"
+#include "searcher/front/fronts.h"
 #include "test_dir.h"
 #include "topic/topic_fault.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waiters.c - callers who wait for writes: so many and no more, and others search meanwhile. */
-#include "searcher/waiters.h"
 #include "base/clock.h"
+#include "searcher/replica/waiters.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 #include "model/change_token.h"
 #include "patience.h"
 #include "searcher/bounds.h"
-#include "searcher/front.h"
+#include "searcher/front/front.h"
 
 /* The pool that asks shards has fewer threads than may wait. */
 enum { SHARD_COUNT = 3, WAIT_MS = PATIENCE_MS, POOL_COUNT = 2, DOC_COUNT = 30 };
