@@ -11,7 +11,7 @@
 #include "base/object.h"
 #include "base/random.h"
 #include "base/task.h"
-#include "snippets/load.h"
+#include "snippets/intake/load.h"
 
 enum { GLUER_MAGIC = OBJECT_MAGIC('g', 'l', 'u', 'e') };
 enum { PAGE_COUNT = 100, NEWEST_COUNT = 20, ASK_US = 2 * 1000 * 1000, PAUSE_US = 2 * 1000 * 1000 };

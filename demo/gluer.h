@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "search/search.h"
-#include "snippets/snippets.h"
+#include "snippets/requests/snippets.h"
 
 struct gluer;
 

@@ -6,9 +6,9 @@
 #include "codec/message.h"
 #include "codec/moment.h"
 #include "snippets/bounds.h"
-#include "snippets/message.h"
+#include "snippets/requests/message.h"
+#include "snippets/requests/snippets_parts.h"
 #include "snippets/service_parts.h"
-#include "snippets/snippets_parts.h"
 #include "torg/v1/snippet.pb-c.h"
 
 static int get_snippets(struct call *call, const ProtobufCMessage *message,

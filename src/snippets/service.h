@@ -5,7 +5,7 @@
 
 #include "net/rest.h"
 #include "net/rpc.h"
-#include "snippets/snippets.h"
+#include "snippets/requests/snippets.h"
 
 struct rpc_service snippet_service(struct snippets *snippets);
 struct rest_service snippet_resources(struct snippets *snippets);

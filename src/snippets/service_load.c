@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_load.c - SnippetService's full loads (load.h). */
 #include "snippets/bounds.h"
-#include "snippets/load.h"
+#include "snippets/intake/load.h"
 #include "snippets/service_parts.h"
 
 int snippet_begin_load(struct call *call, const ProtobufCMessage *message,

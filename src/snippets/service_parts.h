@@ -4,7 +4,7 @@
 #define TORG_SNIPPETS_SERVICE_PARTS_H
 
 #include "net/rpc.h"
-#include "snippets/prepare.h"
+#include "snippets/requests/prepare.h"
 #include "torg/v1/snippet.pb-c.h"
 
 /* The format of a request as that of its body. */

@@ -12,12 +12,12 @@
 #include "base/memory.h"
 #include "codec/message.h"
 #include "snippets/bounds.h"
-#include "snippets/changes.h"
-#include "snippets/message.h"
-#include "snippets/name.h"
+#include "snippets/config/name.h"
+#include "snippets/requests/message.h"
+#include "snippets/requests/snippets_parts.h"
+#include "snippets/requests/watch.h"
+#include "snippets/rows/changes.h"
 #include "snippets/service_parts.h"
-#include "snippets/snippets_parts.h"
-#include "snippets/watch.h"
 
 enum { LOOK_MS = 500, LOOK_REMOTE_MS = 100 };
 

@@ -5,8 +5,8 @@
  * What is checked in no time is checked beside reads, anything else on a thread for such; neither
  * waits for the commit: the committer answers all calls of a transaction (commit.h).
  */
+#include "snippets/requests/snippets.h"
 #include "snippets/service_parts.h"
-#include "snippets/snippets.h"
 
 static void answer(struct snippet_request *request, int rc, struct err *err)
 {

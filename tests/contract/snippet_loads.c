@@ -17,8 +17,8 @@
 #include "codec/gzip.h"
 #include "contract/place.h"
 #include "long.h"
-#include "snippets/load.h"
-#include "snippets/load_file.h"
+#include "snippets/intake/load.h"
+#include "snippets/intake/load_file.h"
 #include "test_dir.h"
 
 #define CONFIG                                                                                     \

@@ -17,9 +17,9 @@
 #include "contract/topics_place.h"
 #include "long.h"
 #include "patience.h"
-#include "snippets/intake.h"
-#include "snippets/page.h"
-#include "snippets/snippets.h"
+#include "snippets/intake/intake.h"
+#include "snippets/requests/page.h"
+#include "snippets/requests/snippets.h"
 #include "stage/parked.h"
 
 #define CONFIG                                                                                     \

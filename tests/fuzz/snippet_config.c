@@ -6,8 +6,8 @@
 #include <assert.h>
 
 #include "snippets/bounds.h"
-#include "snippets/config.h"
-#include "snippets/prefixes.h"
+#include "snippets/config/config.h"
+#include "snippets/config/prefixes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

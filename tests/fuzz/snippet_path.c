@@ -9,9 +9,9 @@
 #include "net/rest.h"
 #include "net/server/calls/resources.h"
 #include "net/server/routes/address.h"
-#include "snippets/changes.h"
-#include "snippets/config.h"
-#include "snippets/name.h"
+#include "snippets/config/config.h"
+#include "snippets/config/name.h"
+#include "snippets/rows/changes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

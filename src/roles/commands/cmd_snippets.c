@@ -12,8 +12,8 @@
 #include "roles/commands/desk.h"
 #include "roles/commands/print.h"
 #include "snippets/bounds.h"
-#include "snippets/config.h"
-#include "snippets/prefixes.h"
+#include "snippets/config/config.h"
+#include "snippets/config/prefixes.h"
 #include "torg/v1/snippet.pb-c.h"
 
 struct snippet_files {

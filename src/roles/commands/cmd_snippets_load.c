@@ -3,7 +3,7 @@
  * cmd_snippets_load.c - torg snippets load, rollback: the full state of a snippet or a group from a
  * file, shown when it is whole.
  *
- *     file ──► snippets/load_file.h ──► AddSnippets, piece by piece ──► FinishSnippetLoad
+ *     file ──► snippets/intake/load_file.h ──► AddSnippets, piece by piece ──► FinishSnippetLoad
  *
  * Whatever fails on the way, or a command that is killed, leaves what is shown as it was.
  */
@@ -20,8 +20,8 @@
 #include "roles/commands/print.h"
 #include "roles/commands/progress.h"
 #include "snippets/bounds.h"
-#include "snippets/load_file.h"
-#include "snippets/part.h"
+#include "snippets/intake/load_file.h"
+#include "snippets/parts/part.h"
 #include "torg/v1/snippet.pb-c.h"
 
 enum { PIECE_SIZE = 1 << 20 };

@@ -17,7 +17,7 @@
 #include "roles/processes/stopper.h"
 #include "roles/processes/supervisor.h"
 #include "roles/processes/token_settings.h"
-#include "snippets/snippets.h"
+#include "snippets/requests/snippets.h"
 #include "stage/make_topics.h"
 
 /* --- what roles share --- */

@@ -36,7 +36,7 @@ struct front;    /* searcher/front/front.h */
 struct inspect;  /* inspect/inspect.h */
 struct pipeline; /* inspect/pipeline/pipeline.h */
 struct process;
-struct snippets;  /* snippets/snippets.h */
+struct snippets;  /* snippets/requests/snippets.h */
 struct readiness; /* roles/processes/readiness.h */
 
 /* Servers that a role stands on, when its backends are no embedded ones. */

@@ -18,7 +18,7 @@
 #include "searcher/front/front.h"
 #include "searcher/front/fronts.h"
 #include "searcher/replica/waiters.h"
-#include "snippets/page.h"
+#include "snippets/requests/page.h"
 #include "spell/embedded.h"
 
 /* One a process; the server borrows them for its life. */

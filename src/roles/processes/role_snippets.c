@@ -2,9 +2,9 @@
 /* role_snippets.c - the role snippets: what is kept beside the index, put and got by name and key.
  */
 #include "roles/processes/process.h"
-#include "snippets/intake.h"
+#include "snippets/intake/intake.h"
+#include "snippets/requests/snippets.h"
 #include "snippets/service.h"
-#include "snippets/snippets.h"
 
 /* One a process; the server borrows them for its life. */
 static struct rpc_service service;

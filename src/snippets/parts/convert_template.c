@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "snippets/bounds.h"
-#include "snippets/files.h"
+#include "snippets/parts/files.h"
 #include "snippets/parts/parts.h"
 
 static int check_texts(const struct placed_json *root, const char *path, struct err *err)

@@ -3,7 +3,7 @@
 #ifndef TORG_SNIPPETS_PARTS_PARTS_H
 #define TORG_SNIPPETS_PARTS_PARTS_H
 
-#include "snippets/part.h"
+#include "snippets/parts/part.h"
 
 extern const struct snippet_validator validator_max_size;
 extern const struct snippet_validator validator_pb;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A page of offers whose store of snippets is away or slow (search/glue.h over snippets/page.h): it
+ * A page of offers whose store of snippets is away or slow (search/glue.h over snippets/requests/page.h): it
  * has its offers, lacks its snippets and says so, and has waited no longer than its own time.
  */
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 #include "patience.h"
 #include "search/glue.h"
 #include "snippets/bounds.h"
-#include "snippets/page.h"
+#include "snippets/requests/page.h"
 #include "store/migrate.h"
 #include "store/store_fault.h"
 #include "test_dir.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of snippets/config.h: every contradiction and its place; inheritance; groups. */
+/* Unit tests of snippets/config/config.h: every contradiction and its place; inheritance; groups. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +12,8 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "snippets/config.h"
-#include "snippets/prefixes.h"
+#include "snippets/config/config.h"
+#include "snippets/config/prefixes.h"
 
 static struct err err;
 static char dir[64];

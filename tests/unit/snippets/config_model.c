@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Model test of snippets/config.h: random trees of sections, written as text in any order and form,
+ * Model test of snippets/config/config.h: random trees of sections, written as text in any order and form,
  * against a naive evaluator that walks from each name up to the root.
  */
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "long.h"
-#include "snippets/config.h"
+#include "snippets/config/config.h"
 
 enum { NODE_COUNT_MAX = 24 };
 

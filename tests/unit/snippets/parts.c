@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of snippets/part.h: each validator, convertor and key extractor of the table. */
+/* Unit tests of snippets/parts/part.h: each validator, convertor and key extractor of the table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "codec/message.h"
-#include "snippets/part.h"
+#include "snippets/parts/part.h"
 #include "torg/v1/offer.pb-c.h"
 
 static struct err err;

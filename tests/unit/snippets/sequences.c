@@ -20,9 +20,9 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "long.h"
-#include "snippets/changes.h"
-#include "snippets/load.h"
-#include "snippets/snippets.h"
+#include "snippets/intake/load.h"
+#include "snippets/requests/snippets.h"
+#include "snippets/rows/changes.h"
 #include "store/migrate.h"
 #include "test_dir.h"
 

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* load.c - see load.h. */
+#include "snippets/intake/load.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "snippets/requests/snippets_parts.h"
+
+/* The prefixes that a name stands for; they are the config's, which the caller unrefs. */
+struct target {
+    struct snippet_config *config;
+    const struct snippet_section *section;
+    int64_t numbers[SNIPPET_GROUP_COUNT_MAX];
+    struct snippet_prefix_list prefixes;
+};
+
+static int find(struct snippets *snippets, struct bytes name, struct target *target,
+                struct err *err)
+{
+    int rc = snippets_find(snippets, name, &target->config, &target->section, err);
+
+    object_check(snippets, SNIPPETS_MAGIC);
+    if (rc)
+        return rc;
+    target->prefixes = (struct snippet_prefix_list){target->numbers, 0};
+    for (size_t i = 0; i < target->section->target_count; i++)
+        target->numbers[target->prefixes.count++] = target->section->targets[i]->prefix;
+    return 0;
+}
+
+int snippets_load_begin(struct snippets *snippets, struct bytes name, int64_t *load,
+                        struct err *err)
+{
+    struct target target = {0};
+    int rc = find(snippets, name, &target, err);
+
+    if (!rc)
+        rc = snippet_generation_begin(snippets_store(snippets), &target.prefixes, load, err);
+    if (!rc)
+        log_info("a load of snippets has begun", LOG_TEXT("name", target.section->name),
+                 LOG_INT("load", *load));
+    snippet_config_unref(target.config);
+    return rc;
+}
+
+/* Rows that are prepared and not yet written. */
+struct pile {
+    struct snippet_row *rows;
+    size_t count;
+};
+
+static int write_pile(struct snippets *snippets, int64_t load, struct pile *pile,
+                      struct snippet_load_count *counts, struct err *err)
+{
+    size_t written = 0;
+    int rc = 0;
+
+    if (pile->count)
+        rc = snippet_rows_load(snippets_store(snippets), pile->rows, pile->count, load, &written,
+                               err);
+    counts->stored += written;
+    counts->older += rc ? 0 : pile->count - written;
+    pile->count = 0;
+    return rc;
+}
+
+static int add_rows(struct snippets *snippets, const struct target *target, int64_t load,
+                    const struct snippet_load_row *row, struct pile *pile, struct arena *arena,
+                    struct snippet_load_count *counts, struct err *err)
+{
+    struct snippet_row *prepared;
+    size_t count = 0;
+    int rc = snippet_prepare(target->section->targets, target->section->target_count, &row->body,
+                             arena, &prepared, &count, err);
+
+    if (rc)
+        return err_wrap(err, "row %" PRId64, row->place);
+    for (size_t i = 0; i < count && !rc; i++) {
+        pile->rows[pile->count++] = prepared[i];
+        if (pile->count == SNIPPET_LOAD_WRITE_COUNT)
+            rc = write_pile(snippets, load, pile, counts, err);
+    }
+    return rc;
+}
+
+int snippets_load_add(struct snippets *snippets, struct bytes name, int64_t load,
+                      const struct snippet_load_row *rows, size_t count, struct arena *arena,
+                      struct snippet_load_count *counts, struct err *err)
+{
+    struct pile pile = {
+        .rows = arena_array(arena, SNIPPET_LOAD_WRITE_COUNT, sizeof(struct snippet_row))};
+    struct target target = {0};
+    int rc = find(snippets, name, &target, err);
+
+    *counts = (struct snippet_load_count){0};
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = add_rows(snippets, &target, load, &rows[i], &pile, arena, counts, err);
+    if (!rc)
+        rc = write_pile(snippets, load, &pile, counts, err);
+    snippet_config_unref(target.config);
+    return rc;
+}
+
+/* Whether so much may go. */
+static int guard(const struct snippet_difference *difference, unsigned percent_max, struct err *err)
+{
+    int64_t removed = difference->before - difference->kept;
+
+    if (removed * 100 <= difference->before * (int64_t)percent_max)
+        return 0;
+    return err_set(err, ERR_PRECONDITION,
+                   "%" PRId64 " of %" PRId64 " snippets are not in it and would go, more than "
+                   "%u percent: nothing was changed",
+                   removed, difference->before, percent_max);
+}
+
+int snippets_load_finish(struct snippets *snippets, struct bytes name, int64_t load,
+                         unsigned removed_percent_max, bool is_dry,
+                         struct snippet_difference *difference, struct err *err)
+{
+    struct store *store = snippets_store(snippets);
+    struct target target = {0};
+    int rc = find(snippets, name, &target, err);
+    struct err refusal = {0};
+
+    if (!rc)
+        rc = snippet_generation_compare(store, &target.prefixes, load, difference, err);
+    if (!rc && (is_dry || guard(difference, removed_percent_max, &refusal))) {
+        rc = snippet_generation_abandon(store, &target.prefixes, load, err);
+        if (!rc && refusal.code)
+            rc = err_set(err, refusal.code, "%s", refusal.text);
+    } else if (!rc) {
+        rc = snippet_generation_switch(store, &target.prefixes, load, err);
+        snippets_tell(snippets);
+        if (!rc)
+            log_info("a load of snippets is shown", LOG_TEXT("name", target.section->name),
+                     LOG_INT("load", load), LOG_INT("before", difference->before),
+                     LOG_INT("after", difference->after));
+    }
+    snippet_config_unref(target.config);
+    return rc;
+}
+
+int snippets_load_abandon(struct snippets *snippets, struct bytes name, int64_t load,
+                          struct err *err)
+{
+    struct target target = {0};
+    int rc = find(snippets, name, &target, err);
+
+    if (!rc)
+        rc = snippet_generation_abandon(snippets_store(snippets), &target.prefixes, load, err);
+    snippet_config_unref(target.config);
+    return rc;
+}
+
+int snippets_load_back(struct snippets *snippets, struct bytes name, struct err *err)
+{
+    struct target target = {0};
+    int rc = find(snippets, name, &target, err);
+
+    if (!rc)
+        rc = snippet_generation_back(snippets_store(snippets), &target.prefixes, err);
+    if (!rc)
+        log_info("the load of snippets before is shown again",
+                 LOG_TEXT("name", target.section->name));
+    snippets_tell(snippets);
+    snippet_config_unref(target.config);
+    return rc;
+}

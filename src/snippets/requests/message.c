@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* message.c - see message.h. */
+#include "snippets/requests/message.h"
+
+#include "codec/message.h"
+#include "codec/moment.h"
+
+Torg__V1__Snippet *snippet_message(const struct snippet_found *found, struct arena *arena)
+{
+    Torg__V1__Snippet *message = MESSAGE_NEW(snippet, arena);
+
+    message->name = arena_strdup(arena, found->name);
+    message->key = arena_text(arena, found->row.key);
+    message->language = arena_text(arena, found->row.language);
+    message->format = (Torg__V1__SnippetFormat)(found->format + 1);
+    if (found->format == SNIPPET_PB || found->format == SNIPPET_BINARY) {
+        message->binary.data = (uint8_t *)arena_copy(arena, found->row.body).data;
+        message->binary.len = found->row.body.size;
+    } else {
+        message->text = arena_text(arena, found->row.body);
+    }
+    if (found->row.written_us)
+        message->update_time = moment_message(found->row.written_us, arena);
+    if (found->row.written_us && found->row.end_us != SNIPPET_FOR_EVER)
+        message->end_time = moment_message(found->row.end_us, arena);
+    return message;
+}
+
+struct bytes *snippet_texts(char *const *texts, size_t count, struct arena *arena)
+{
+    struct bytes *list = arena_array(arena, count + 1, sizeof(*list));
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        list[i] = bytes_of(texts[i]);
+    return list;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* message.h - what was found, as messages of the API. */
+#ifndef TORG_SNIPPETS_REQUESTS_MESSAGE_H
+#define TORG_SNIPPETS_REQUESTS_MESSAGE_H
+
+#include "snippets/requests/snippets.h"
+#include "torg/v1/snippet.pb-c.h"
+
+Torg__V1__Snippet *snippet_message(const struct snippet_found *found, struct arena *arena);
+
+/* A list of texts as bytes; borrowed. */
+struct bytes *snippet_texts(char *const *texts, size_t count, struct arena *arena);
+
+#endif
