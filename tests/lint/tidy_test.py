@@ -30,6 +30,14 @@ CASES = {
         ({"src/feeds/apply/x.c": '#include "feeds/service.h"\n'},
          {"src/feeds/service.c": '#include "feeds/apply/a.h"\n'}),
         ({"src/feeds/unheard/x.c": ""}, {"src/offers/x.c": '#include "feeds/mapping/a.h"\n'}),
+        ({"src/query/query.h": '#include "query/text/a.h"\n'},
+         {"src/query/text/x.c": '#include "query/query.h"\n'}),
+        ({"src/net/server/loop/x.c": '#include "net/server/calls/a.h"\n'},
+         {"src/net/server/loop/x.c": '#include "net/rpc.h"\n',
+          "src/net/server/server.c": '#include "net/server/calls/a.h"\n'}),
+    ],
+    "folder_size": [
+        ({f"src/net/x{number}.c": "" for number in range(49)}, {f"src/base/x{number}.c": "" for number in range(49)}),
     ],
     "own_includes": [
         ({"src/base/x.c": '#include "base/none.h"\n'},
@@ -93,6 +101,8 @@ CASES = {
     "net_in_services": [
         ({"src/offers/x.c": '#include "net/rpc.h"\n'},
          {"src/offers/service.h": '#include "net/rpc.h"\n'}),
+        ({"src/offers/x.c": '#include "net/bounds.h"\n'},
+         {"src/offers/service.h": '#include "net/bounds.h"\n'}),
     ],
     "given_time": [
         ({"src/net/x.c": "rc = pthread_create(&a, NULL, b, c);\n"},
@@ -115,6 +125,8 @@ CASES = {
     "dead_files": [
         ({"src/base/x.c": "", "src/base/meson.build": "'xx.c'"},
          {"src/base/x.c": "", "src/base/meson.build": "'x.c'"}),
+        ({"src/net/server/loop/x.c": "", "src/net/meson.build": "'server/loop/xx.c'"},
+         {"src/net/server/loop/x.c": "", "src/net/meson.build": "'server/loop/x.c'"}),
         ({"src/base/x.h": ""}, {"src/base/x.h": "", "tests/y.c": '#include "base/x.h"\n',
                                 "tests/meson.build": "foreach name : ['y']"}),
         ({"tests/e2e/x.py": ""}, {"tests/e2e/x.py": "", "tests/e2e/y.py": "import x\n",

@@ -23,6 +23,7 @@
 #include "base/task.h"
 #include "index/bounds.h"
 #include "index/postings/text_norms.h"
+#include "index/shard/doc_words.h"
 #include "index/shard/gate.h"
 #include "index/shard/owners.h"
 #include "index/shard/pending.h"
@@ -30,7 +31,6 @@
 #include "index/shard/shard.h"
 #include "index/shard/shard_manifest.h"
 #include "index/shard/stored.h"
-#include "index/text/doc_words.h"
 
 enum { PART_MAGIC = OBJECT_MAGIC('s', 'h', 'p', 't') };
 

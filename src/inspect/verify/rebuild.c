@@ -13,10 +13,10 @@
 #include "index/bounds.h"
 #include "index/shard/shard.h"
 #include "inspect/bounds.h"
-#include "net/bounds.h"
 #include "numerator/numerator.h"
 #include "registry/clients/convert.h"
 #include "searcher/replica/apply.h"
+#include "topic/bounds.h"
 
 enum { REBUILD_MAGIC = OBJECT_MAGIC('r', 'e', 'b', 'u') };
 
@@ -131,12 +131,12 @@ int rebuild_take(const struct inspect *inspect, uint64_t id, struct rebuild **re
 static int apply(struct rebuild *rebuild, const Torg__V1__IndexMessage *message,
                  struct arena *arena, struct err *err)
 {
-    struct buf bytes = BUF_INIT(NET_MESSAGE_SIZE_MAX);
+    struct buf bytes = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
     int rc;
 
     message_encode(&message->base, &bytes);
     if (buf_failed(&bytes))
-        rc = err_set(err, ERR_LIMIT, "a message is larger than %d bytes", NET_MESSAGE_SIZE_MAX);
+        rc = err_set(err, ERR_LIMIT, "a message is larger than %d bytes", TOPIC_VALUE_SIZE_MAX);
     else
         rc = applier_apply(rebuild->applier, buf_bytes(&bytes), arena, NULL, err);
     buf_release(&bytes);

@@ -16,8 +16,8 @@
 #include "base/err.h"
 #include "net/rest.h"
 #include "net/rpc.h"
-#include "net/server/calls/folder.h"
 
+struct folder; /* net/server/calls/folder.h */
 struct server;
 
 struct server_options {

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/pack.h"
 #include "codec/message.h"
-#include "net/bounds.h"
 #include "offers/bounds.h"
 
 enum { PACKED_SIZE_MAX = OFFER_SIZE_MAX + (OFFER_SIZE_MAX >> 7) + 1024 }; /* zstd's bound */
@@ -77,7 +76,7 @@ int record_find(struct store_tx *tx, offerid id, struct arena *arena, Torg__V1__
 
 ProtobufCMessage *record_copy(const ProtobufCMessage *message, struct arena *arena)
 {
-    struct buf wire = BUF_INIT(NET_REPLY_SIZE_MAX);
+    struct buf wire = BUF_INIT(protobuf_c_message_get_packed_size(message));
     ProtobufCMessage *copy;
     struct bytes kept;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* doc_words.c - see doc_words.h. */
-#include "index/text/doc_words.h"
+#include "index/shard/doc_words.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
  *
  * Threads: one, the lexicon's writer.
  */
-#ifndef TORG_INDEX_TEXT_DOC_WORDS_H
-#define TORG_INDEX_TEXT_DOC_WORDS_H
+#ifndef TORG_INDEX_SHARD_DOC_WORDS_H
+#define TORG_INDEX_SHARD_DOC_WORDS_H
 
 #include "index/postings/text_buffer.h"
 #include "index/text/lexicon.h"
