@@ -11,7 +11,7 @@ enum {
     KEY_STALE_SEARCH_MS_MAX = 3600 * 1000, /* those that can only search; buyers go on by them */
     KEY_TEMPORARY_COUNT_MAX = 4,           /* the start key, the operators' key */
     KEY_SECRETS_COUNT_MAX = 2, /* keys in use of one name: the new one, and the one it replaces */
-    KEY_FAILURES_TELL_MS = 60 * 1000, /* refused credentials are counted into a row a minute */
+    KEY_FAILURES_TELL_MS = 60 * 1000, /* refused credentials are counted into one row per minute */
     JWT_SIZE_MAX = 8 << 10,           /* of a token: half of what a head may have */
     JWT_CACHE_COUNT = 4096,           /* checked tokens that are remembered; about 600 bytes each */
     JWK_ID_SIZE_MAX = 128,            /* of a key's name (kid) */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jwks.h - the public keys of who signs tokens: a JSON Web Key Set (RFC 7517), read once into
+ * jwks.h - the public keys of those who sign tokens: a JSON Web Key Set (RFC 7517), read once into
  * OpenSSL's form, so that a check of a token parses no key.
  *
  * Keys that are not for us are passed over: other types and curves, encryption, RSA below 2048

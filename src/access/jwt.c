@@ -184,7 +184,7 @@ static int check_times(const json_t *claims, const struct jwt_rules *rules, int6
         return refuse(err, "it has expired (exp)");
     if (json_object_get(claims, "nbf") &&
         (!time_of(claims, "nbf", &at_us) || at_us > now_us + rules->skew_us))
-        return refuse(err, "it is not good yet (nbf)");
+        return refuse(err, "it is not valid yet (nbf)");
     if (json_object_get(claims, "iat") &&
         (!time_of(claims, "iat", &at_us) || at_us > now_us + rules->skew_us))
         return refuse(err, "it was made in the future (iat)");
@@ -267,9 +267,9 @@ static int check_claims(const struct token *token, const struct jwt_rules *rules
     char key[IDENTITY_KEY_SIZE - 4];
 
     if (strcmp(text_of(token->claims, "iss"), rules->issuer) != 0)
-        return refuse(err, "another has issued it (iss)");
+        return refuse(err, "somebody else issued it (iss)");
     if (!is_for(token->claims, rules->audience))
-        return refuse(err, "it is meant for another (aud)");
+        return refuse(err, "it is meant for somebody else (aud)");
     if (!identity_is_name(bytes_of(seller)))
         return err_set(err, ERR_UNAUTHENTICATED,
                        "the token is refused: its claim %s names no seller, in 1 to %d letters, "
@@ -293,11 +293,11 @@ static int open_token(struct bytes text, const struct jwks *set, struct arena *a
     int rc;
 
     if (!cut_all(text, parts))
-        return refuse(err, "it has not the form of one");
+        return refuse(err, "it does not have the form of a token");
     token->signed_part = bytes_make(text.data, parts[0].size + 1 + parts[1].size);
     token->header = read_object(parts[0], arena);
     if (!token->header || !jose_bytes(parts[2], JWT_SIZE_MAX, arena, &token->signature))
-        return refuse(err, "it has not the form of one");
+        return refuse(err, "it does not have the form of a token");
     rc = check_header(token, set, err);
     if (rc)
         return rc;

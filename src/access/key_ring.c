@@ -196,7 +196,7 @@ static void refresh_for_ever(struct task *task, void *arg)
         if (now_us - ring->told_mono_us < (int64_t)KEY_FAILURES_TELL_MS * MS_US)
             continue;
         ring->told_mono_us = now_us;
-        task_says(task, "telling of refused credentials");
+        task_says(task, "reporting refused credentials");
         key_ring_tell_refused(ring, NULL);
     }
 }

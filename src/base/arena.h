@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arena.h - memory that is freed together: one arena a request or batch, passed explicitly.
+ * arena.h - memory that is freed together: one arena per request or batch, passed explicitly.
  *
  * Allocation moves a pointer; a mark taken before a document is rewound after it, so a
  * batch reuses the same few pages. Not for sharing between threads.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log_pace.h - that a server is away is told when it begins, and then now and then.
+ * log_pace.h - logs that a server is away: when it goes, and then now and then.
  *
- * Loops that try again every second would else fill the log. Threads: any.
+ * Loops that try again every second would otherwise fill the log. Threads: any.
  */
 #ifndef TORG_BASE_LOG_PACE_H
 #define TORG_BASE_LOG_PACE_H

@@ -129,7 +129,7 @@ static int open_frame(struct bytes frame, size_t size_max, const struct pack_dic
     if (told == ZSTD_CONTENTSIZE_ERROR || told == ZSTD_CONTENTSIZE_UNKNOWN)
         return err_set(err, ERR_CORRUPT, "packed bytes have no frame of a known size");
     if (told > size_max)
-        return err_set(err, ERR_LIMIT, "packed bytes unfold to %llu; the limit is %zu", told,
+        return err_set(err, ERR_LIMIT, "packed bytes unpack to %llu; the limit is %zu", told,
                        size_max);
     room = arena_alloc(arena, told ? (size_t)told : 1);
     size = dictionary ? ZSTD_decompress_usingDDict(context, room, (size_t)told, frame.data,
@@ -162,7 +162,7 @@ int pack_open_with(struct bytes packed, size_t size_max, const struct pack_dicti
     if (packed.data[0] == FORM_DICTIONARY && dictionary)
         return open_frame(rest, size_max, dictionary, arena, raw, err);
     if (packed.data[0] != FORM_RAW)
-        return err_set(err, ERR_CORRUPT, "packed bytes are of the unknown form %u", packed.data[0]);
+        return err_set(err, ERR_CORRUPT, "packed bytes have the unknown form %u", packed.data[0]);
     if (rest.size > size_max)
         return err_set(err, ERR_LIMIT, "%zu packed bytes; the limit is %zu", rest.size, size_max);
     *raw = rest;

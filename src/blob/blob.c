@@ -95,8 +95,9 @@ int blob_put(struct blob *blob, const char *name, struct bytes content, struct e
 
     object_check(blob, BLOB_MAGIC);
     if (content.size > BLOB_WHOLE_SIZE_MAX)
-        return err_set(err, ERR_LIMIT, "blob %.100s has %zu bytes: over %d it is put in pieces",
-                       name, content.size, BLOB_WHOLE_SIZE_MAX);
+        return err_set(err, ERR_LIMIT,
+                       "blob %.100s has %zu bytes: above %d it has to be put in pieces", name,
+                       content.size, BLOB_WHOLE_SIZE_MAX);
     rc = blob_begin(blob, name, &writer, err);
     if (rc)
         return rc;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog_load.c - makes a catalogue of a message: checks all of it, then resolves it top down. */
+/* catalog_load.c - makes a catalogue from a message: checks all of it, then resolves it top down.
+ */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>

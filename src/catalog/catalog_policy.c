@@ -104,7 +104,7 @@ static void check_order(struct loading *loading, const struct place *place, cons
                         uint32_t min, uint32_t max)
 {
     if (min > max)
-        loading_fault(loading, place, what, "the least, %u, is above the most, %u", min, max);
+        loading_fault(loading, place, what, "the minimum, %u, is above the maximum, %u", min, max);
 }
 
 static void apply(struct loading *loading, const struct place *place,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * retyped.h - queries that visitors typed after another one had not shown them what they wanted:
- * what synonyms are proposed by (search/synonyms/synonym_proposals.h).
+ * synonyms are proposed from these (search/synonyms/synonym_proposals.h).
  *
  * Kept are the two texts, with one blank between words, in how many visits, and when last; nothing
  * of who typed them.

@@ -167,7 +167,7 @@ static int read_head(struct avro_reader *reader, struct err *err)
     int rc = pull(reader, AVRO_MAGIC_SIZE, &name, err);
 
     if (!rc && !bytes_equal_text(buf_bytes(&name), "Obj\x01"))
-        rc = err_set(err, ERR_INVALID, "it is no Avro file");
+        rc = err_set(err, ERR_INVALID, "it is not an Avro file");
     while (!rc && count) {
         rc = pull_long(reader, &count, err);
         if (!rc && count < 0)

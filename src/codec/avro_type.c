@@ -58,7 +58,7 @@ static int read_symbols(const struct placed_json *node, struct arena *arena,
     names = arena_array(arena, symbols->count, sizeof(*names));
     for (uint32_t i = 0; i < symbols->count; i++) {
         if (symbols->children[i]->kind != PLACED_TEXT)
-            return err_set(err, ERR_INVALID, "a symbol of an enum is no text");
+            return err_set(err, ERR_INVALID, "a symbol of an enum is not a text");
         names[i] = symbols->children[i]->text;
     }
     branch->wire = AVRO_WIRE_ENUM;
@@ -100,7 +100,7 @@ static int read_list(const struct placed_json *node, struct avro_branch *branch,
     if (items && items->kind == PLACED_OBJECT)
         items = member(items, "type");
     if (!items || items->kind != PLACED_TEXT || !bytes_equal_text(items->text, "string"))
-        return err_set(err, ERR_UNSUPPORTED, "a list of other things than strings");
+        return err_set(err, ERR_UNSUPPORTED, "only lists of strings are supported");
     branch->wire = AVRO_WIRE_LIST;
     return 0;
 }
@@ -129,7 +129,8 @@ static int read_branch(const struct placed_json *node, struct arena *arena,
         return read_list(node, branch, err);
     if (name.size > AVRO_NAME_SIZE_MAX)
         name.size = AVRO_NAME_SIZE_MAX;
-    return err_set(err, ERR_UNSUPPORTED, "values of the type \"%.*s\"", BYTES_ARG(name));
+    return err_set(err, ERR_UNSUPPORTED, "values of type \"%.*s\" are not supported",
+                   BYTES_ARG(name));
 }
 
 static int read_type(const struct placed_json *node, struct arena *arena, struct avro_type *type,
@@ -192,7 +193,7 @@ int avro_table_read(struct bytes schema, struct arena *arena, struct avro_table 
     fields = member(root, "fields");
     if (!type || !bytes_equal_text(type->text, "record") || !fields ||
         fields->kind != PLACED_LIST || !fields->count || fields->count > AVRO_COLUMN_COUNT_MAX)
-        return err_set(err, ERR_UNSUPPORTED, "the schema is no record of 1 to %d fields",
+        return err_set(err, ERR_UNSUPPORTED, "the schema is not a record of 1 to %d fields",
                        AVRO_COLUMN_COUNT_MAX);
     table->count = fields->count;
     table->columns = arena_array(arena, table->count, sizeof(*table->columns));

@@ -28,7 +28,7 @@ struct frame {
         *field; /* of the last key, NULL: skip its value; of a list or map: its own */
     Google__Protobuf__Any *any; /* that gets the encoded message at its end; else NULL */
     bool is_any_type;           /* the last key was "@type" */
-    uint64_t *seen;             /* of a message: a bit a field that has come */
+    uint64_t *seen;             /* of a message: a bit per field that has come */
     void *items;                /* of a list or map: what was good so far */
     size_t count;
     size_t capacity;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_yajl.h - memory for yajl: as everywhere, none left ends the program. */
+/* json_yajl.h - memory for yajl: as everywhere, running out of it ends the program. */
 #ifndef TORG_CODEC_JSON_YAJL_H
 #define TORG_CODEC_JSON_YAJL_H
 

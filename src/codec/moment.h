@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moment.h - microseconds since 1970 and the message that tells them. */
+/* moment.h - microseconds since 1970 and the message that carries them. */
 #ifndef TORG_CODEC_MOMENT_H
 #define TORG_CODEC_MOMENT_H
 

@@ -178,7 +178,7 @@ static int read_number(struct tree_reader *reader, struct placed_json *node)
 
     if (size == 0)
         return fail(reader, ERR_INVALID, reader->at,
-                    "no number of JSON, or one of too many digits");
+                    "not a JSON number, or one with too many digits");
     node->kind = PLACED_NUMBER;
     node->text = arena_copy(reader->arena, bytes_make(rest.data, size));
     reader->at += size;
@@ -320,7 +320,7 @@ int placed_json_read(struct bytes json, struct arena *arena, const struct placed
 
     *root = NULL;
     if (json.size > PLACED_JSON_SIZE_MAX)
-        return err_set(err, ERR_LIMIT, "JSON of %zu bytes; the end is %d (PLACED_JSON_SIZE_MAX)",
+        return err_set(err, ERR_LIMIT, "JSON of %zu bytes; the limit is %d (PLACED_JSON_SIZE_MAX)",
                        json.size, PLACED_JSON_SIZE_MAX);
     if (!text_is_utf8(json))
         return err_set(err, ERR_INVALID, "not valid UTF-8");

@@ -282,8 +282,9 @@ int text_format_read(struct bytes text, struct arena *arena, const struct text_f
 
     *fields = NULL;
     if (text.size > TEXT_FORMAT_SIZE_MAX)
-        return err_set(err, ERR_LIMIT, "a text of %zu bytes; the end is %d (TEXT_FORMAT_SIZE_MAX)",
-                       text.size, TEXT_FORMAT_SIZE_MAX);
+        return err_set(err, ERR_LIMIT,
+                       "a text of %zu bytes; the limit is %d (TEXT_FORMAT_SIZE_MAX)", text.size,
+                       TEXT_FORMAT_SIZE_MAX);
     if (!text_is_utf8(text))
         return err_set(err, ERR_INVALID, "not valid UTF-8");
     return read_fields(&reader, -1, fields);

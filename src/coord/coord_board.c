@@ -72,10 +72,10 @@ struct board {
     const struct clock *clock;
 
     pthread_mutex_t lock;
-    struct condition register_set;
-    struct session *sessions; /* owned */
-    struct set *sets;         /* owned */
-    struct reg *registers;    /* owned; memory: only */
+    struct condition register_set; /* any member waits for any register */
+    struct session *sessions;      /* owned */
+    struct set *sets;              /* owned */
+    struct reg *registers;         /* owned; memory: only */
     size_t register_count;
     uint64_t next_session;
     uint64_t next_ticket;

@@ -58,8 +58,8 @@ struct zookeeper {
     zhandle_t *handle; /* owned */
 
     pthread_mutex_t lock;
-    struct condition event;
-    uint64_t event_count; /* anything the client told: state, registers */
+    struct condition event; /* the session or a watched node has changed */
+    uint64_t event_count;   /* anything the client told: state, registers */
 };
 
 static struct zookeeper *zookeeper_of(struct coord_backend *backend)
@@ -346,7 +346,7 @@ static int zk_leave(struct coord_backend *backend, const char *set, struct err *
 /* Many reads sent at once and waited for together. */
 struct gather {
     pthread_mutex_t lock;
-    struct condition done;
+    struct condition done; /* the last answer has come, on ZooKeeper's thread */
     uint32_t pending;
 };
 

@@ -2,8 +2,7 @@
 /*
  * composer.h - changes of offers, made into documents and sent to the registry.
  *
- *   offer-updates ── partition by partition, in order ──> RawDocument ──> QualifiedBatch ──>
- * documents
+ *   offer-updates ── each partition in order ──> RawDocument ──> QualifiedBatch ──> documents
  *
  * A batch is sent when enough documents are ready, or when so much time has passed since the
  * partition's last and it is not empty: a lone change goes at once. An offset is committed after

@@ -42,7 +42,7 @@ enum {
     SHARD_WAIT_MS_MAX = 60 * 1000, /* applying waits this long for merges, then fails */
     SHARD_CHECKPOINT_CHANGE_COUNT = 250 * 1000, /* some seconds of replay */
     SHARD_NOTE_SIZE_MAX = 256,             /* of the caller: a ticket, places in some workers */
-    SHARD_LIVE_SIZE_MAX = 1 << 30,         /* of one checkpoint: a bit a document and segment */
+    SHARD_LIVE_SIZE_MAX = 1 << 30,         /* of one checkpoint: a bit per document and segment */
     SHARD_PENDING_COUNT_MAX = 1 << 16,     /* documents replaced by one publication: 8 MB or so */
     SHARD_PENDING_SIZE_KEPT_MAX = 1 << 20, /* of their values, from one batch to the next */
     SHARD_HOLD_MS_MAX = 200,               /* a publication waits for queries that run once more */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* document_size.h - how large a document is, as the registry counts it: who sends it can ask before
- * who receives it refuses it (DOCUMENT_SIZE_MAX). */
+/* document_size.h - how large a document is, as the registry counts it: the sender can ask before
+ * the receiver refuses it (DOCUMENT_SIZE_MAX). */
 #ifndef TORG_MODEL_DOCUMENT_SIZE_H
 #define TORG_MODEL_DOCUMENT_SIZE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * offer_fields.h - how an offer's fields are called in the index: written by the composer, asked by
+ * offer_fields.h - what an offer's fields are called in the index: written by the composer, read by
  * the search.
  */
 #ifndef TORG_MODEL_OFFER_FIELDS_H

@@ -2,9 +2,9 @@
 /*
  * batch.h - one run of the numerator over tables: torg numerator run.
  *
- *     input state ──┐                          ┌──> new docs      key columns, shard_id, doc_id,
- * birth offers ───────┼── keys are seen, row by ─┼──> expired docs  key columns, shard_id, doc_id,
- * seen shops ────────┘   row, then numbered     └──> output state   last of all: it is the commit
+ *     input state ──┐                          ┌──> new docs      key, shard_id, doc_id, birth
+ *     offers ───────┼── keys are seen, row by ─┼──> expired docs  key, shard_id, doc_id, seen
+ *     shops ────────┘   row, then numbered     └──> output state  last of all: it is the commit
  *
  * Tables are as in table.h, files as in passage.h. A key is up to four columns of the offers. What
  * fails or is killed leaves the output state as it was; to run it again gives the same.

@@ -108,7 +108,7 @@ int master_copy(struct master *master, struct err *err)
     if (rc == 0)
         rc = number_state_load_version(master->input, options->store, &version, err);
     if (rc == 0 && memcmp(&version, &base->version, sizeof(version)) != 0)
-        rc = err_set(err, ERR_CORRUPT, "its version is another than the published one");
+        rc = err_set(err, ERR_CORRUPT, "its version is not the published one");
     if (rc)
         return err_wrap(err,
                         "the last state, ticket %" PRIu64 " of %s, is not handed on (make it "

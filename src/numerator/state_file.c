@@ -217,7 +217,7 @@ static int decode_head(struct reader *reader, uint32_t numbers[HEAD_NUMBER_COUNT
     skip(reader, HEAD_SIZE);
     reader->crc = crc32c(0, bytes_make(head.data, HEAD_SIZE - 4));
     if (reader->crc != get_le32(head.data + HEAD_SIZE - 4))
-        return damaged(reader, "the head's checksum is another", err);
+        return damaged(reader, "the head's checksum is wrong", err);
     for (int i = 0; i < HEAD_NUMBER_COUNT; i++)
         numbers[i] = get_le32(head.data + sizeof(magic) + 4 * i);
     if (numbers[4] == 0 || numbers[4] > NUMBER_SHARD_COUNT_MAX)
@@ -247,7 +247,7 @@ static int next_block(struct reader *reader, struct err *err)
     reader->block = bytes_make(reader->rest.data + BLOCK_HEAD_SIZE, size);
     crc = crc32c(crc, reader->block);
     if (crc != get_le32(reader->rest.data + 4))
-        return damaged(reader, "a block's checksum is another", err);
+        return damaged(reader, "a block's checksum is wrong", err);
     reader->crc = crc;
     skip(reader, BLOCK_HEAD_SIZE + size);
     return 0;
@@ -415,7 +415,7 @@ static int read_blocks(struct reader *reader, struct err *err)
     if (rc == 0)
         rc = fetch(reader, 1, err);
     if (rc == 0 && reader->rest.size > 0)
-        rc = damaged(reader, "it goes on behind its end", err);
+        rc = damaged(reader, "it goes on past its end", err);
     return rc;
 }
 

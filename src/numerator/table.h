@@ -3,7 +3,7 @@
  * table.h - rows with named columns, read and written one at a time: CSV, TSV, JSON lines, Avro.
  *
  *     .csv .tsv        the first line names the columns; cells are quoted as of RFC 4180
- *     .jsonl .ndjson   an object a line; the first line has all columns, null or not
+ *     .jsonl .ndjson   one object per line; the first line has all columns, null or not
  *     .avro            as of codec/avro_file.h: texts and numbers
  *
  * The ending of a file's name tells its format. Files may be local or in the blob store

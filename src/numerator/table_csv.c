@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table_csv.c - CSV and TSV as of RFC 4180. A line without quotes, as most are, is cut at its
+ * table_csv.c - CSV and TSV as in RFC 4180. A line without quotes, as most are, is cut at its
  * delimiters where it lies; one with quotes goes cell by cell into a buffer, and may go on behind a
  * line's end.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_json.c - JSON lines: an object a line. A member that is missing or null is an empty cell;
- * lists and objects are no cells, and refused where one is asked for. */
+/* table_json.c - JSON lines: one object per line. A member that is missing or null is an empty
+ * cell; lists and objects are no cells, and refused where one is asked for. */
 #include <inttypes.h>
 
 #include "base/text.h"
@@ -25,7 +25,7 @@ static int next_object(struct table_reader *reader, const struct placed_json **o
     if (rc)
         return rc;
     if (list->count != 1 || list->first->kind != PLACED_OBJECT || line.data[0] != '{')
-        return err_set(err, ERR_INVALID, "expected one object a line");
+        return err_set(err, ERR_INVALID, "expected one object per line");
     *object = list->first;
     return 0;
 }
@@ -65,7 +65,8 @@ static int take_members(const struct table_reader *reader, const struct placed_j
         if (reader->slots[at] < 0 || node->kind == PLACED_NULL)
             continue;
         if (node->kind == PLACED_LIST || node->kind == PLACED_OBJECT)
-            return err_set(err, ERR_INVALID, "\"%.*s\" is no single value", BYTES_ARG(node->key));
+            return err_set(err, ERR_INVALID, "\"%.*s\" is not a single value",
+                           BYTES_ARG(node->key));
         cells[reader->slots[at]] = node->text;
     }
     return 0;

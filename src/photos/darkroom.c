@@ -27,7 +27,7 @@ struct darkroom {
     int64_t turn_ms_max;
     char program[PATH_MAX];
     pthread_mutex_t lock;
-    struct condition freed;
+    struct condition freed; /* a child has ended its turn */
     struct darkroom_child children[CHILD_COUNT_MAX];
     bool is_taken[CHILD_COUNT_MAX]; /* with the lock */
     unsigned child_count;
@@ -51,7 +51,7 @@ static int find_program(char *path, struct err *err)
     char *slash;
 
     if (size < 0)
-        return err_set(err, ERR_NOT_FOUND, "this program's own place cannot be told");
+        return err_set(err, ERR_NOT_FOUND, "the path of this program cannot be found out");
     own[size] = 0;
     slash = strrchr(own, '/');
     *slash = 0;

@@ -235,7 +235,7 @@ static int read_answer(struct bytes answer, struct darkroom_photo *photo, struct
     if (verdict == WIRE_REFUSED && reading.rest.size <= PHOTO_REFUSAL_SIZE_MAX)
         return err_set(err, ERR_INVALID, "%.*s", BYTES_ARG(reading.rest));
     if (verdict != WIRE_MADE || !read_made(&reading, photo))
-        return err_set(err, ERR_CORRUPT, "the decoder answers in other words than ours");
+        return err_set(err, ERR_CORRUPT, "the decoder's answer is not one of ours");
     return 0;
 }
 
@@ -258,7 +258,7 @@ int darkroom_child_ask(struct darkroom_child *child, struct bytes file, int64_t 
         return rc;
     size = get_le32(head + 4);
     if (get_le32(head) != WIRE_ANSWER || size > PHOTO_ANSWER_SIZE_MAX)
-        return err_set(err, ERR_CORRUPT, "the decoder answers in other words than ours");
+        return err_set(err, ERR_CORRUPT, "the decoder's answer is not one of ours");
     answer = arena_alloc(arena, size);
     rc = receive_bytes(child, answer, size, until_us, clock, err);
     return rc ? rc : read_answer(bytes_make(answer, size), photo, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fetch.h - the bytes behind a photo's address: of another's web server, or an upload of ours.
+ * fetch.h - the bytes behind a photo's address: on somebody else's web server, or an upload of
+ * ours.
  *
  * A seller may write any address. Only http and https are asked, only machines of the whole
  * internet (every address that a name resolves to is looked at when it is connected to, and again

@@ -33,7 +33,7 @@ static void sweep(struct sweeper *self)
         if (ledger_sweep(self->ledger, self->keep_us, LEDGER_SWEEP_COUNT, &swept, &more, &err)) {
             counter_add(self->errors, 1);
             if (log_pace_is_due(&self->pace, &err))
-                log_warn("photos could not be swept; it is tried again",
+                log_warn("photos could not be swept; this is tried again",
                          LOG_TEXT("error", err.text));
             more = false;
         }
@@ -71,11 +71,11 @@ int sweeper_start(struct ledger *ledger, int64_t keep_us, struct sweeper **sweep
     self->ledger = ledger;
     self->keep_us = keep_us;
     self->photos = metrics_counter("torg_photos_swept_total", NULL,
-                                   "Photos removed since no offer referred to them.");
-    self->blobs =
-        metrics_counter("torg_photos_swept_files_total", NULL, "Files of photos removed so.");
-    self->errors =
-        metrics_counter("torg_photos_sweep_errors_total", NULL, "Rounds of that which failed.");
+                                   "Photos removed because no offer referred to them.");
+    self->blobs = metrics_counter("torg_photos_swept_files_total", NULL,
+                                  "Files of the photos that were removed.");
+    self->errors = metrics_counter("torg_photos_sweep_errors_total", NULL,
+                                   "Rounds of removing photos that failed.");
     rc = keep_us ? task_start(&self->task, &options, err) : 0;
     if (rc) {
         free(self);

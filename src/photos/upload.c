@@ -42,7 +42,7 @@ int upload_read(const struct ledger *ledger, const char *url, struct buf *file, 
     int rc = ERR_UNAVAILABLE;
 
     if (!photo_address_is_upload(url)) {
-        rc = err_set(err, ERR_INVALID, "'%.80s' is no address of an upload", url);
+        rc = err_set(err, ERR_INVALID, "'%.80s' is not the address of an upload", url);
         goto out;
     }
     name = name_of(ledger, digest, arena, err);

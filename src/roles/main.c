@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - torg: one program, a command a file; this one reads the command line and calls it.
+ * main.c - torg: one program, one file per command; this one reads the command line and calls it.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bounds.h - what a schema and its patterns may ask for, and why so much. */
+/* bounds.h - the bounds of schema/, each with its reason; docs/limits.md has those of all. */
 #ifndef TORG_SCHEMA_BOUNDS_H
 #define TORG_SCHEMA_BOUNDS_H
 

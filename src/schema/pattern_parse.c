@@ -131,8 +131,9 @@ static int read_property(struct pattern_parser *parser, struct char_class *chars
     end = name.size ? memchr(name.data, '}', name.size) : NULL;
     name.size = end ? (size_t)(end - name.data) : 0;
     if (!categories_find(name, &mask))
-        return fail(parser, ERR_INVALID, begin,
-                    "no general category of Unicode (L, Lu, Number …); scripts are not supported");
+        return fail(
+            parser, ERR_INVALID, begin,
+            "not a general category of Unicode (L, Lu, Number …); scripts are not supported");
     parser->at += name.size + 1;
     chars->categories |= letter == 'p' ? mask : ~mask & CATEGORY_ALL;
     return 0;
@@ -417,7 +418,7 @@ static int read_quantifier(struct pattern_parser *parser, const struct pattern_n
     if (min > PATTERN_REPEAT_MAX || max > PATTERN_REPEAT_MAX)
         return fail(parser, ERR_LIMIT, begin, "repeated too often (PATTERN_REPEAT_MAX)");
     if (max != PATTERN_FOR_EVER && max < min)
-        return fail(parser, ERR_INVALID, begin, "repeated at most less than at least");
+        return fail(parser, ERR_INVALID, begin, "the greatest repetition is below the least");
     (void)take(parser, "?"); /* lazy: the same words match */
     made = node_new(parser, PATTERN_REPEAT, *node, NULL);
     made->min = min;
@@ -464,7 +465,7 @@ int pattern_parse(struct bytes text, struct arena *arena, const struct pattern_n
 
     if (text.size > PATTERN_TEXT_SIZE_MAX)
         return err_set(err, ERR_LIMIT,
-                       "a pattern of %zu bytes; the end is %d "
+                       "a pattern of %zu bytes; the limit is %d "
                        "(PATTERN_TEXT_SIZE_MAX)",
                        text.size, PATTERN_TEXT_SIZE_MAX);
     rc = read_alternatives(&parser, root);

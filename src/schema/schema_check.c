@@ -190,7 +190,7 @@ static int check_number(struct checking *checking, const struct rule *rule,
             return refuse(checking, node, "%.*s is above the maximum", BYTES_ARG(node->text));
     }
     if (rule->step && !json_number_is_multiple(&number, rule->step))
-        return refuse(checking, node, "%.*s is no multiple of the step", BYTES_ARG(node->text));
+        return refuse(checking, node, "%.*s is not a multiple of the step", BYTES_ARG(node->text));
     return 0;
 }
 

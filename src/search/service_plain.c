@@ -270,10 +270,11 @@ static int read_one(struct plain_offers *plain, const struct rest_parameter *one
         request->_limit_case = TORG__V1__SEARCH_OFFERS_REQUEST___LIMIT_LIMIT;
         return read_number(name, one->value, &request->limit, err);
     } else
-        return err_set(err, ERR_INVALID,
-                       "%s: is no parameter of this search; known are q, category, filter, sort, "
-                       "near, limit, offset, cursor, facets, language, exact, wait",
-                       name);
+        return err_set(
+            err, ERR_INVALID,
+            "%s: is not a parameter of this search; known are q, category, filter, sort, "
+            "near, limit, offset, cursor, facets, language, exact, wait",
+            name);
     return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* range_sum.h - what ListIndexed adds up of the documents of a range of numbers, and who compares
- * it with the registry, too. Sums have no order: each side adds documents as it meets them. */
+/* range_sum.h - what ListIndexed adds up of the documents in a range of numbers; so does
+ * whoever compares it with the registry. Sums have no order: each side adds documents as it meets
+ * them. */
 #ifndef TORG_SEARCHER_RANGE_SUM_H
 #define TORG_SEARCHER_RANGE_SUM_H
 

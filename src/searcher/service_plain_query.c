@@ -290,7 +290,7 @@ int plain_query_read(const struct rest_request *request, struct plain_query *que
             known = bytes_equal_text(one->name, names[k]) ? names[k] : NULL;
         if (!known)
             rc = err_set(err, ERR_INVALID,
-                         "%.*s: is no parameter of a search; known are q, filter, facets, "
+                         "%.*s: is not a parameter of a search; known are q, filter, facets, "
                          "facet_limit, sort, limit, offset, cursor, fields, highlight, any, wait, "
                          "explain",
                          BYTES_ARG(one->name));

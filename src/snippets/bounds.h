@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bounds.h - how much snippets may be, and why so much. */
+/* bounds.h - the bounds of snippets/, each with its reason; docs/limits.md has those of all. */
 #ifndef TORG_SNIPPETS_BOUNDS_H
 #define TORG_SNIPPETS_BOUNDS_H
 

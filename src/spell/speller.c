@@ -128,7 +128,7 @@ static int take_text(struct speller *speller, struct bytes text, bool is_new, st
 
     if (text.size > SPELL_LEARN_SIZE_MAX)
         return err_set(err, ERR_LIMIT,
-                       "a text of %zu bytes is too long to learn from; %d is the most", text.size,
+                       "a text of %zu bytes is too long to learn from; the limit is %d", text.size,
                        SPELL_LEARN_SIZE_MAX);
     while (letters_next(text, &at, &token)) {
         wordid id = WORDID_NONE;
@@ -376,7 +376,7 @@ int spell_check(struct speller *speller, struct bytes text, spell_hits_fn *hits,
     undo(text, result);
     if (text.size > SPELL_TEXT_SIZE_MAX)
         return err_set(err, ERR_LIMIT,
-                       "a query of %zu bytes is too long to correct; %d is the most", text.size,
+                       "a query of %zu bytes is too long to correct; the limit is %d", text.size,
                        SPELL_TEXT_SIZE_MAX);
     rc = run(speller, text, hits ? CHECK_SEARCH : CHECK_TEXT, arena, result, err);
     if (rc || !hits)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bounds.h - what stages may take of their topics and keep aside, and why so much. */
+/* bounds.h - the bounds of stage/, each with its reason; docs/limits.md has those of all. */
 #ifndef TORG_STAGE_BOUNDS_H
 #define TORG_STAGE_BOUNDS_H
 

@@ -275,7 +275,7 @@ bool stage_reader_settle(struct stage_reader *self, bool is_forced)
         if (!rc)
             return true;
         if (rc != ERR_CANCELLED)
-            stage_reader_tell_fault(self, "what was read is not settled yet, tried again", &err);
+            stage_reader_tell_fault(self, "what was read is not committed yet; tried again", &err);
         if (!stage_reader_pause(self, &self->task, READER_RETRY_MS) &&
             ++last_count >= READER_LAST_TRY_COUNT)
             return false;

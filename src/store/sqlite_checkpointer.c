@@ -31,12 +31,12 @@ struct sqlite_checkpointer {
     struct sqlite_connection connection;
     struct task task;
     pthread_mutex_t lock;
-    struct condition changed;
-    int page_count_max; /* of place: a checkpoint starts */
-    bool durable;       /* of place */
-    int page_count;     /* the log's length after the last commit */
-    bool writing;       /* a group is under way */
-    bool holding;       /* the writer is asked to stand still */
+    struct condition changed; /* writer and checkpointer stand still for each other */
+    int page_count_max;       /* of place: a checkpoint starts */
+    bool durable;             /* of place */
+    int page_count;           /* the log's length after the last commit */
+    bool writing;             /* a group is under way */
+    bool holding;             /* the writer is asked to stand still */
     struct gauge *pages_gauge;
     struct histogram *held;
     struct histogram *duration;

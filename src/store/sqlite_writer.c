@@ -54,8 +54,8 @@ struct sqlite_writer {
 
     struct task task;
     pthread_mutex_t lock;
-    struct condition wanted;
-    struct request *first; /* the queue */
+    struct condition wanted; /* callers have queued something: the writer sleeps on it */
+    struct request *first;   /* the queue */
     struct request **last;
 
     struct counter *commits;

@@ -44,7 +44,7 @@ static int make_key(struct store_tx *tx, void *arg, struct err *err)
                     STORE_WITH(STORE_V_BLOB(bytes_make(made, sizeof(made)))), NULL, err);
     if (!rc)
         rc = read_key(tx, arg, &found, err);
-    return rc || found ? rc : err_set(err, ERR_CONFLICT, "the secret 'tokens' came and went");
+    return rc || found ? rc : err_set(err, ERR_CONFLICT, "the secret 'tokens' has disappeared");
 }
 
 int store_seal(struct store *store, struct seal *seal, struct err *err)

@@ -7,8 +7,8 @@
 
 #include "base/condition.h"
 
-struct turnstile_waiter { /* on its thread's stack */
-    struct condition let_in;
+struct turnstile_waiter {    /* on its thread's stack */
+    struct condition let_in; /* one each: they are let in in their order */
     bool in;
     struct turnstile_waiter *next;
 };

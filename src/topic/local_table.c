@@ -142,7 +142,7 @@ void local_drop(struct local *local, struct local_topic *topic)
 
 int local_refuse_removed(const char *name, struct err *err)
 {
-    return err_set(err, ERR_NOT_FOUND, "topic %s was removed: open its consumers anew", name);
+    return err_set(err, ERR_NOT_FOUND, "topic %s was removed: reopen its consumers", name);
 }
 
 /* --- removal --- */

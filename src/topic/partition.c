@@ -218,7 +218,7 @@ static int fail_partition(struct partition *partition, const struct err *cause)
     assert(!partition->failed);
     partition->failed = true;
     partition->failed_us = clock_mono_us(partition->clock);
-    err_set(&partition->failure, ERR_UNAVAILABLE, "partition %s takes no records since: %.300s",
+    err_set(&partition->failure, ERR_UNAVAILABLE, "partition %s takes no more records: %.300s",
             partition->dir, cause->text);
     log_error("partition failed", LOG_TEXT("partition", partition->dir),
               LOG_TEXT("reason", cause->text));

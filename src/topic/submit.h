@@ -25,7 +25,7 @@ struct submit {
 /* For callers who wait: wait_done with a struct submit_wait as arg, then submit_wait. */
 struct submit_wait {
     pthread_mutex_t lock;
-    struct condition changed;
+    struct condition changed; /* the backend's thread has called back */
     bool done;
     int rc;
     struct err err;

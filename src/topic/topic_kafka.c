@@ -510,7 +510,7 @@ enum { ENDING_MAGIC = OBJECT_MAGIC('k', 'e', 'n', 'd') };
 struct ending {
     uint32_t magic;
     pthread_mutex_t lock;
-    struct condition changed;
+    struct condition changed; /* the client has ended, on a thread that may be left behind */
     rd_kafka_t *handle;
     bool is_done;
     bool is_left; /* nobody waits: the thread frees this */

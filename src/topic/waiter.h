@@ -18,7 +18,7 @@
 
 struct waiter {
     struct waiter *previous, *next;
-    struct condition changed;
+    struct condition changed; /* one each: who need not look is not woken */
     bool woken;
     const void *const *things; /* borrowed: what it waits for */
     size_t thing_count;

@@ -51,7 +51,7 @@ struct writer {
     struct writers *pool;
     struct task task;
     pthread_mutex_t lock;
-    struct condition wake;
+    struct condition wake; /* callers have handed something over: the writer sleeps on it */
     struct part *first, **last;
 };
 

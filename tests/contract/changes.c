@@ -538,7 +538,7 @@ static void a_parked_offer_is_stuck_and_its_trace_tells_why(void **state)
     assert_true(look(world, receipt->freshness_token).is_stuck);
     step = step_of(trace_of(world, receipt->id), "composed");
     assert_int_equal(step->state, STATE(STUCK));
-    assert_non_null(strstr(step->text, "next at 20"));
+    assert_non_null(strstr(step->text, "next retry at 20"));
     /* the record's reason, and that of the newest */
     assert_non_null(strstr(step->text, "Z: offer "));
     assert_non_null(strstr(step->text, "is of category \"books\""));

@@ -536,8 +536,8 @@ static void a_batch_has_so_many_documents(void **state)
     assert_int_equal(largest_batch(scene, ids, OFFER_COUNT), 5);
 }
 
-/* On Kafka, whose topic other tests read too, a record that has no content; else no record at all.
- */
+/* On Kafka, whose topic other tests read too, a record that has no content; else no record at
+ * all. */
 static struct bytes bad_record(const struct scene *scene, char *id, struct buf *out)
 {
     Torg__V1__OfferUpdate update = TORG__V1__OFFER_UPDATE__INIT;

@@ -217,7 +217,7 @@ def a_parked_offer_says_so():
         tap.equal([steps[name]["state"] for name in ("saved", "exported", "composed", "received")],
                   ["DONE", "DONE", "STUCK", "WAITING"], steps)
         tap.contains(steps["composed"]["text"], 'is of category "books"')
-        tap.contains(steps["composed"]["text"], "next at 2")
+        tap.contains(steps["composed"]["text"], "next retry at 2")
         tap.contains(market.torg("parked", "list", "--stage", "composer").stdout, receipt["id"])
         shown = market.torg("parked", "show", receipt["id"])
         tap.contains(shown.stdout, "topic offer-updates")

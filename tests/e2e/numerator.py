@@ -275,7 +275,7 @@ def a_master_that_was_frozen_is_refused_when_it_comes_back():
         told = run(TORG, "numerator", "master", "--numbering", "blue", "--status",
                    f"--coord.url={coord}")
         tap.contains(told.stdout, "last      1.1.0.2, ticket 3, in the store of sas")
-        tap.contains(told.stdout, "nobody is at it")
+        tap.contains(told.stdout, "nobody is making the next")
         tap.equal([path.name for path in (place.dir / "vla").rglob("*.numbers~")],
                   [f"{1:020}.numbers~"])
         told = run(*master(place, coord, "iva", "vla", "--input-offers-table", "offers.csv"))

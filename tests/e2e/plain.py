@@ -144,7 +144,7 @@ def what_is_wrong_is_told():
                 ({"sort": "prize"}, 'sort: no document has a field "prize"'),
                 ({"facets": "title"}, "facets: "),
                 ({"limit": "lots"}, "limit: "),
-                ({"colour": "red"}, "colour: is no parameter of a search"),
+                ({"colour": "red"}, "colour: is not a parameter of a search"),
                 ({"cursor": "&"}, "cursor: ")]:
             tap.contains(door.search(status=400, **parameters)["message"], told)
         status, answer = door.ask("POST", "clients/shop/documents", b'[{"id": 1,]')

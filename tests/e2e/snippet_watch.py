@@ -156,7 +156,7 @@ def grpcurl_and_the_command_follow():
         shown = shelf.torg("snippets", "watch", "a", "--count=3", f"--position={begin.position}")
         tap.equal(shown.stdout, "a k0: 0\na k1: 1\na k2: 2\n", shown.stderr)
         shown = shelf.torg("snippets", "watch", "a", "--position=nonsense")
-        tap.contains(shown.stderr, "no position of a watch")
+        tap.contains(shown.stderr, "not a position of a watch")
         tap.equal(shelf.torg("snippets", "watch", "nope").returncode != 0, True)
         shelf.stop()
         tap.contains(shelf.torg("snippets", "watch", "a").stderr, "no server runs")

@@ -484,8 +484,8 @@ static void keep_first(struct violations *violations, size_t count)
     *violations = kept;
 }
 
-/* A row sent again changes nothing; one that was refused may be good by now, while rows are taken.
- */
+/* A row sent again changes nothing; one that was refused may be good by now, while rows are
+ * taken. */
 static bool was_applied(const struct feed_batch *batch, const struct feed_batch_row *row)
 {
     return row->kept.row && row->kept.event_hash == row->event_hash &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * builder.h - makes a row of the raw values that a format's reader finds, in any order.
+ * builder.h - makes a row from the raw values that a format's reader finds, in any order.
  *
  * All meaning is here, so the same offer gives the same row in every format; a reader only knows
  * its syntax. Values are copied. Memory is one arena, emptied at each row, and bounded by the

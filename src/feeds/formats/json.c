@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.c - JSON lines: an object a line, with the same names as CSV's columns, or built like
+ * json.c - JSON lines: one object per line, with the same names as CSV's columns, or built like
  * the offer of the API (price.amount, address.point, contacts.phones).
  *
  * Numbers and booleans are as good as texts. A line that is no object is a problem of its row.

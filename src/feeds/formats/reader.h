@@ -25,7 +25,7 @@ enum feed_format {
     FEED_FORMAT_YML,
     FEED_FORMAT_AVITO,
     FEED_FORMAT_CSV,
-    FEED_FORMAT_JSON,   /* one object a line */
+    FEED_FORMAT_JSON,   /* one object per line */
     FEED_FORMAT_GOOGLE, /* Google Merchant: RSS 2.0 and Atom; its TSV is CSV */
 };
 

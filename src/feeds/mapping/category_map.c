@@ -30,7 +30,7 @@ struct feed_category_map {
     struct name *names;            /* sorted by text */
     size_t name_count;
     struct feed_placement *plain; /* of each category, by its number: no attributes set */
-    struct feed_rules rules;
+    struct category_rules rules;
     struct feed_memo found;   /* placements, by id, a zero byte and path */
     struct feed_memo refused; /* reasons, likewise; they are in arena */
     size_t refused_count;
@@ -86,7 +86,7 @@ int feed_category_map_new(const struct catalog *catalog, struct bytes content,
     feed_memo_init(&map->found);
     feed_memo_init(&map->refused);
     collect_names(map);
-    rc = feed_rules_read(content, catalog, map->arena, &map->rules, err);
+    rc = category_rules_read(content, catalog, map->arena, &map->rules, err);
     if (!rc)
         rc = take_default(map, otherwise, err);
     if (rc)
@@ -218,21 +218,22 @@ static const struct category *find_by_name(const struct feed_category_map *map,
 }
 
 /* As the file of --categories says: of the id, the whole path, the last name, what is above. */
-static const struct feed_rule *find_rule(struct feed_category_map *map, struct bytes id,
-                                         struct bytes said, const struct path *path)
+static const struct category_rule *find_rule(struct feed_category_map *map, struct bytes id,
+                                             struct bytes said, const struct path *path)
 {
-    const struct feed_rule *rule = feed_rules_find(&map->rules, id, map->scratch);
+    const struct category_rule *rule = category_rules_find(&map->rules, id, map->scratch);
     struct buf above = BUF_INIT(FEED_VALUE_SIZE_MAX);
 
     if (!rule)
-        rule = feed_rules_find(&map->rules, said, map->scratch);
+        rule = category_rules_find(&map->rules, said, map->scratch);
     if (!rule && path->count)
-        rule = feed_rules_find(&map->rules, bytes_of(path->parts[path->count - 1]), map->scratch);
+        rule =
+            category_rules_find(&map->rules, bytes_of(path->parts[path->count - 1]), map->scratch);
     for (size_t count = path->count; !rule && map->rules.count && count-- > 1;) {
         buf_reset(&above);
         for (size_t i = 0; i < count; i++)
             buf_printf(&above, "%s ", path->parts[i]);
-        rule = feed_rules_find(&map->rules, buf_bytes(&above), map->scratch);
+        rule = category_rules_find(&map->rules, buf_bytes(&above), map->scratch);
     }
     buf_release(&above);
     return rule;
@@ -270,7 +271,7 @@ static const struct feed_placement *search(struct feed_category_map *map, struct
                                            struct bytes said, const char **reason)
 {
     struct path path;
-    const struct feed_rule *rule;
+    const struct category_rule *rule;
     const struct category *category;
 
     split(said, map->scratch, &path);

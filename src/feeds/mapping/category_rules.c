@@ -17,7 +17,7 @@ enum { CELL_COUNT_MAX = 16 };
 struct reading {
     const struct catalog *catalog;
     struct arena *arena;
-    struct feed_rules *rules;
+    struct category_rules *rules;
     struct feed_attributes attributes; /* to see that what the file sets can be read */
     bool has_columns;                  /* the first line names them */
     char delimiter;                    /* of such a file */
@@ -27,7 +27,7 @@ struct reading {
 
 static int compare_rules(const void *a, const void *b)
 {
-    return strcmp(((const struct feed_rule *)a)->from, ((const struct feed_rule *)b)->from);
+    return strcmp(((const struct category_rule *)a)->from, ((const struct category_rule *)b)->from);
 }
 
 /* --- cells --- */
@@ -156,11 +156,11 @@ static int take_settings(struct reading *reading, struct bytes text, struct feed
 static int place(struct reading *reading, struct bytes from, struct bytes to,
                  struct bytes attributes, struct err *err)
 {
-    struct feed_rules *rules = reading->rules;
-    struct feed_rule *rule = &rules->list[rules->count];
+    struct category_rules *rules = reading->rules;
+    struct category_rule *rule = &rules->list[rules->count];
     const char *id = arena_text(reading->arena, to);
 
-    *rule = (struct feed_rule){.from = words_fold(from, reading->arena)};
+    *rule = (struct category_rule){.from = words_fold(from, reading->arena)};
     if (*id && !bytes_equal_text(to, "-")) {
         rule->to.category = category_find(reading->catalog, id);
         if (!rule->to.category)
@@ -250,14 +250,14 @@ static int read_lines(struct reading *reading, struct bytes content, struct err 
     return rc;
 }
 
-int feed_rules_read(struct bytes content, const struct catalog *catalog, struct arena *arena,
-                    struct feed_rules *rules, struct err *err)
+int category_rules_read(struct bytes content, const struct catalog *catalog, struct arena *arena,
+                        struct category_rules *rules, struct err *err)
 {
     struct reading reading = {.catalog = catalog, .arena = arena, .rules = rules};
     size_t line_count = 1;
     int rc;
 
-    *rules = (struct feed_rules){0};
+    *rules = (struct category_rules){0};
     if (content.size && !text_is_utf8(content))
         return err_set(err, ERR_INVALID, "it is not UTF-8");
     if (bytes_begin(content, bytes_of("\xef\xbb\xbf")))
@@ -272,10 +272,10 @@ int feed_rules_read(struct bytes content, const struct catalog *catalog, struct 
     return rc;
 }
 
-const struct feed_rule *feed_rules_find(const struct feed_rules *rules, struct bytes text,
-                                        struct arena *scratch)
+const struct category_rule *category_rules_find(const struct category_rules *rules,
+                                                struct bytes text, struct arena *scratch)
 {
-    const struct feed_rule key = {.from = words_fold(text, scratch)};
+    const struct category_rule key = {.from = words_fold(text, scratch)};
 
     if (!*key.from || !rules->count)
         return NULL;

@@ -33,22 +33,22 @@ struct feed_placement {
     size_t attribute_count;
 };
 
-struct feed_rule {
+struct category_rule {
     const char *from;         /* folded */
     struct feed_placement to; /* category NULL: refuse */
 };
 
-struct feed_rules {
-    struct feed_rule *list; /* sorted by from */
+struct category_rules {
+    struct category_rule *list; /* sorted by from */
     size_t count;
     const struct feed_placement *otherwise; /* NULL: no line "*" */
 };
 
 /* Memory is the arena's and the catalogue's. ERR_INVALID names the line. */
-int feed_rules_read(struct bytes content, const struct catalog *catalog, struct arena *arena,
-                    struct feed_rules *rules, struct err *err);
+int category_rules_read(struct bytes content, const struct catalog *catalog, struct arena *arena,
+                        struct category_rules *rules, struct err *err);
 /* NULL: none. scratch: of the search. */
-const struct feed_rule *feed_rules_find(const struct feed_rules *rules, struct bytes text,
-                                        struct arena *scratch);
+const struct category_rule *category_rules_find(const struct category_rules *rules,
+                                                struct bytes text, struct arena *scratch);
 
 #endif

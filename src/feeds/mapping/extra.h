@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * extra.h - what a row says of a thing that its category has no attribute for: kept with the offer
- * as properties, name and value, and shown to who looks at it.
+ * as properties, name and value, and shown to whoever looks at it.
  *
  * What a shop writes for itself or for the market place it comes from (what it has paid, its
  * labels, the times of an advertisement) is not for buyers: it is told from the rest by its name,

@@ -77,7 +77,7 @@ static void tell(struct feed_fetcher *fetcher, const Torg__V1__FeedSchedule *sch
 
     counter_add(fetcher->runs[run->outcome], 1);
     if (schedule->state == TORG__V1__FEED_SCHEDULE__STATE__STOPPED)
-        log_warn("a feed is fetched no more: too many runs in a row have failed",
+        log_warn("a feed is no longer fetched: too many runs in a row have failed",
                  LOG_TEXT("seller", schedule->seller), LOG_TEXT("feed", schedule->feed),
                  LOG_TEXT("reason", schedule->reason));
 }
@@ -192,7 +192,7 @@ static void fetch_main(struct task *task, void *arg)
 
     object_check(self->fetcher, FEED_FETCHER_MAGIC);
     do {
-        task_says(task, "looking for feeds that are due");
+        task_says(task, "looking for feeds to fetch");
         wait_ms = is_looking ? FEED_FETCH_LOOK_MS : FEED_FETCH_IDLE_MS;
         if (is_looking ? look(self, &err) : fetch_due(self, &err)) {
             wait_ms = FEED_FETCH_REST_MS;
@@ -223,7 +223,7 @@ static void make_metrics(struct feed_fetcher *fetcher)
     fetcher->failing = metrics_gauge("torg_feed_schedules_failing", NULL,
                                      "Feeds whose last run failed, of those this process fetches.");
     fetcher->stopped = metrics_gauge("torg_feed_schedules_stopped", NULL,
-                                     "Those of them that are fetched no more.");
+                                     "Those of them that are no longer fetched.");
 }
 
 static int start_threads(struct feed_fetcher *fetcher, struct err *err)

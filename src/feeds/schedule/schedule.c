@@ -298,7 +298,7 @@ static int check_address(const char *address, struct violations *violations, str
     if (!scheme || !host)
         return refuse_address("expected one that begins with http:// or https://", violations, err);
     if (strlen(address) > FEED_URL_SIZE_MAX)
-        return refuse_address("expected 2048 bytes at the most", violations, err);
+        return refuse_address("expected at most 2048 bytes", violations, err);
     for (const char *at = address; *at; at++) {
         if ((unsigned char)*at <= ' ' || *at == 0x7f)
             return refuse_address("it has a blank or a control character: write it as %20",

@@ -367,8 +367,8 @@ struct moving {
     struct feed_task *task;
 };
 
-/* Undoing goes by the report, and that of a task with many after it is forgotten before its time.
- */
+/* Undoing goes by the report, and that of a task with many after it is forgotten before its
+ * time. */
 static int check_report(struct store_tx *tx, const struct feed_key *key, int64_t now_us,
                         struct err *err)
 {

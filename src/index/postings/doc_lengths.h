@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doc_lengths.h - how long the text fields of each document are: a byte a field, by id.
+ * doc_lengths.h - how long the text fields of each document are: one byte per field, by id.
  *
  * A length is exact up to 39, then rounded down to 4 significant bits, as Lucene and Tantivy do,
  * so that scores can be compared. Fields lie apart: who scores one field reads a byte a document,

@@ -21,7 +21,7 @@ enum { PAUSE_BLOCKS = 64 }; /* some 20 µs each at most, so a pause comes every 
 /* One input at work. */
 struct source {
     const struct merge_input *input;
-    struct window_bits *kept; /* a page a window that it owns documents in; owned */
+    struct window_bits *kept; /* a page for each window that it owns documents in; owned */
     uint32_t *windows;        /* of those pages; owned */
     uint32_t page_count, page_capacity;
     uint32_t next_page; /* of the pass at hand */

@@ -21,9 +21,9 @@
 #include "base/condition.h"
 
 struct gate {
-    pthread_mutex_t lock; /* never held while anything is done or waited for but the gate */
-    struct condition moved;
-    uint64_t generation; /* grows when the writer did not wait for those inside any longer */
+    pthread_mutex_t lock;   /* never held while anything is done or waited for but the gate */
+    struct condition moved; /* the last reader has left, or the gate is open again */
+    uint64_t generation;    /* grows when the writer did not wait for those inside any longer */
     uint32_t inside_count;
     bool is_closed;
 };

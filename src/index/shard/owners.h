@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * owners.h - which part of the shard holds a document: a byte an id, 0 for none.
+ * owners.h - which part of the shard holds a document: one byte per id, 0 for none.
  *
  * Exactly one part has a document's text, by construction. Threads: the writer's alone.
  */

@@ -3,9 +3,10 @@
  * auditor.h - goes through everything all the time, and puts right what differs.
  *
  *   round: offers ↔ registry ↔ numbers ↔ index of every replica, of every epoch
- *     │ steps of verify.h, page by page, so many keys a second and never more than a small part of
- * a │ core └ a difference that is no change on its way ─► composed or queued again, in the lane
- * backfill └► counted by its reason, logged, kept (auditor_book.h)
+ *     │ steps of verify.h, page by page: so many keys per second, a small part of a core
+ *     └ a difference that is no change on its way ─► composed or queued again, lane backfill
+ *                                                 └► counted by its reason, logged, kept
+ *                                                    (auditor_book.h)
  *
  * It is the quiet form of `torg verify`: files are not looked at, keys only where sums of their
  * range differ (digests.h), and what documents say in some of the rounds.

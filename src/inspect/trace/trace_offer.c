@@ -278,7 +278,7 @@ static char *parked_text(const struct tracing *tracing, const struct parked *par
                          const char *how)
 {
     return arena_printf(tracing->arena,
-                        "%s, tried %" PRId64 " times again, next at %s: %s (torg parked show, "
+                        "%s; retried %" PRId64 " times, next retry at %s: %s (torg parked show, "
                         "replay)",
                         how, parked->try_count, trace_moment(parked->next_us, tracing->arena),
                         parked->reason);

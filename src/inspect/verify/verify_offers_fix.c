@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify_offers_fix.c - puts right what verify_offers.c has told: offers are composed again, as
+ * verify_offers_fix.c - repairs what verify_offers.c has found: offers are composed again, as
  * they are, and sent to the receiver in the lane backfill; documents without an offer are deleted.
  *
  * A row that is ahead of its offer, or says something else at the same version, would refuse that

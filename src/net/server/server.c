@@ -46,7 +46,7 @@ static void make_metrics(struct server_metrics *metrics)
 {
     metrics->connections = metrics_gauge("torg_net_connections", NULL, "Open connections.");
     metrics->accepted =
-        metrics_counter("torg_net_connections_accepted_total", NULL, "Connections taken.");
+        metrics_counter("torg_net_connections_accepted_total", NULL, "Connections accepted.");
     metrics->refused = metrics_counter("torg_net_connections_refused_total", NULL,
                                        "Connections refused because there were too many.");
     metrics->received =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * draft.h - offers being written: at most one an owner, before and after login.
+ * draft.h - offers being written: at most one per owner, before and after login.
  *
  * An owner is a text: 's:' and a seller, or 'a:' and an anonymous id. current_draft has one row an
  * owner, and every function starts from it, so concurrent calls of one owner conflict there and
@@ -60,8 +60,8 @@ int draft_find(struct store_tx *tx, const char *owner, struct arena *arena, stru
 #define DRAFT_OF_VISITORS "a:"
 #define DRAFT_OF_SELLERS "s:"
 
-/* Wipes up to max drafts of these owners that were last changed before the time; *purged of them.
- */
+/* Wipes up to max drafts of these owners that were last changed before the time; *purged of
+ * them. */
 int draft_purge(const struct offers *offers, const char *owners, int64_t before_us, size_t max,
                 size_t *purged, struct err *err);
 

@@ -52,8 +52,8 @@ struct offers_worker {
 
 /* --- export --- */
 
-/* What is owned to be worked on. A shard that is to move is finished: nothing of it is under way.
- */
+/* What is owned to be worked on. A shard that is to move is finished: nothing of it is under
+ * way. */
 static size_t owned_shards(struct offers_worker *worker, struct coord_shard *owned)
 {
     size_t count = coord_owned(worker->shards, owned, OFFER_SHARD_COUNT);

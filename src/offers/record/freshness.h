@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * freshness.h - the token of a write's answer: which change it was, for later stages to be asked.
+ * freshness.h - the token of a write's answer: which change it was, by which later stages can be
+ * asked.
  *
  *     base64url, unpadded, of: 3 | varint shard | varint seq | varint offer id | varint revision |
  *                              seal u64

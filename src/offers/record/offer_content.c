@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* offer_content.c - see offer_content.h. Each check tells all it finds and never stops the others.
- */
+/* offer_content.c - see offer_content.h. Each check tells all it finds and never stops the
+ * others. */
 #include "offers/record/offer_content.h"
 
 #include <inttypes.h>

@@ -353,8 +353,8 @@ static void finish_ranges(const struct facet_count *facet, struct arena *arena,
     answer->count = facet->count;
 }
 
-/* What was counted by name becomes counts of values; every hit that has a value was counted once.
- */
+/* What was counted by name becomes counts of values; every hit that has a value was counted
+ * once. */
 static void spread_names(struct facet_count *facet)
 {
     uint32_t i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* filter_node.h - the nodes of a compiled filter: made by filter_plan.c, told by filter_explain.c.
- */
+/* filter_node.h - the nodes of a compiled filter: made by filter_plan.c, told by
+ * filter_explain.c. */
 #ifndef TORG_QUERY_FILTER_FILTER_NODE_H
 #define TORG_QUERY_FILTER_FILTER_NODE_H
 

@@ -120,8 +120,8 @@ static int read_number(struct reader *reader, double *number)
     return 0;
 }
 
-/* "a.frame-size": the longest such name that is a field's; the minus behind a shorter one is one.
- */
+/* "a.frame-size": the longest such name that is a field's; the minus behind a shorter one is
+ * one. */
 static struct bytes read_pointed(struct reader *reader, size_t begin)
 {
     const uint8_t *data = reader->text.data;

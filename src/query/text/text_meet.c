@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text_meet.c - see text_parts.h: of a block of one list, who is in the others too, and is worth
+ * text_meet.c - see text_parts.h: of a block of one list, which are in the others too, and worth
  * a look.
  *
  * Of two words few documents have both, so that comes first, and it takes no more than ids. Then

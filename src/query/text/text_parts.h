@@ -339,8 +339,8 @@ int list_open_scorer(struct text_list *list, struct err *err);
 uint32_t list_handle(const struct text_list *list);
 float list_value_at(const struct text_plan *plan, const struct text_list *list, uint32_t handle,
                     uint32_t lengths);
-/* Goes to the block that may have ids[0]; *count becomes how many of the ids do not lie beyond it.
- */
+/* Goes to the block that may have ids[0]; *count becomes how many of the ids do not lie beyond
+ * it. */
 int list_reach(struct text_list *list, const docid *ids, uint32_t *count, struct err *err);
 /* Finds these. indexes: -1, or what list->index is for it. */
 int list_find_run(struct text_list *list, const docid *ids, uint32_t count, int32_t *indexes,
@@ -382,8 +382,8 @@ int list_score_packed(const struct text_plan *plan, struct text_list *list, doci
                       float min, struct scored_run *run, struct err *err);
 
 /* ---- text_phrase.c ---- */
-/* Which of up to BLOCK_SIZE documents, ascending, have the words of slots from..to - 1 as they say.
- */
+/* Which of up to BLOCK_SIZE documents, ascending, have the words of slots from..to - 1 as they
+ * say. */
 int phrase_hold(struct text_plan *plan, struct text_part *part, uint32_t leaf, uint32_t from,
                 uint32_t to, const docid *ids, uint32_t count, bool *holds, struct err *err);
 /* Keeps those that hold the leaf, a phrase of up to PHRASE_VALUE_WORDS words; values of its words,

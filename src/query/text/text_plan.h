@@ -75,8 +75,8 @@ void text_plan_tell_words(const struct text_plan *plan, struct arena *arena,
 /* Documents that may match, at most. */
 uint64_t text_plan_estimate(const struct text_plan *plan);
 
-/* The first window from `from` on that may have a match; WINDOW_END: none. `from` never goes back.
- */
+/* The first window from `from` on that may have a match; WINDOW_END: none. `from` never goes
+ * back. */
 uint32_t text_plan_next(struct text_plan *plan, uint32_t from);
 
 /* bits = the documents of the window that match, of those in `among` (NULL: all): exact, phrases

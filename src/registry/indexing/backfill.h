@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * backfill.h - how far stored documents have been poured into an epoch: a row a shard, moved by the
- * owner of the shard, under its fence, in the transaction that appends the elements.
+ * backfill.h - how far stored documents have been poured into an epoch: a row per shard, moved by
+ * the owner of the shard, under its fence, in the transaction that appends the elements.
  *
  * Pour 0 is that of an epoch which is built. Later ones pour all documents again, between two marks
  * in the topic (IndexPour), so that what lies before the first mark is needed by nobody:

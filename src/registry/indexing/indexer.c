@@ -472,7 +472,6 @@ int indexer_round(struct indexer *indexer, struct indexer_round *round, struct e
     *round = (struct indexer_round){0};
     if (!indexer->is_claimed) {
         rc = claim(indexer, err);
-        indexer->tend_us = 0;
         if (!rc)
             rc = indexer_tend(indexer, err); /* before anything is sent that hides what is lost */
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_bell.h - writers of the queue tell the indexers of the same process that something waits.
+ * queue_bell.h - writers of the queue tell the indexers of the same process that something is
+ * waiting.
  *
  * Only a hint: the queue is what counts, and writers of other processes ring nobody. A shard of a
  * client has a slot, perhaps with others; who is going to wait for a slot arms it, so a ring while
@@ -30,10 +31,10 @@ struct queue_bell {
         atomic_uint_fast64_t rings;
         atomic_bool is_armed;
     } slots[QUEUE_BELL_SLOT_COUNT];
-    pthread_mutex_t lock; /* of the workers' list of what they own, too */
-    struct condition rung;
-    struct condition called;
-    bool is_called; /* under the lock */
+    pthread_mutex_t lock;    /* of the workers' list of what they own, too */
+    struct condition rung;   /* runners wait for a shard that has something */
+    struct condition called; /* their watcher waits to be sent for */
+    bool is_called;          /* under the lock */
 };
 
 void queue_bell_init(struct queue_bell *bell, const struct clock *clock);

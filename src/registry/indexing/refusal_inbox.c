@@ -149,7 +149,7 @@ int refusal_inbox_start(const struct refusal_inbox_options *options, struct refu
 {
     static const struct stage_reader_handler handler = {.take = use_refusal};
     static const char metric[] = "torg_refusals_total";
-    static const char help[] = "Documents that searchers could not apply, as they told it.";
+    static const char help[] = "Documents that searchers reported as not applicable.";
     struct refusal_inbox *self = mem_zero(sizeof(*self));
     const struct stage_reader_options reading = {.stage = PARKED_BY_REFUSALS,
                                                  .topic = TOPIC_REFUSALS,

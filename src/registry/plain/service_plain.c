@@ -172,7 +172,7 @@ static int check_parameters(const struct rest_request *request, struct err *err)
         if (!bytes_equal_text(name, "key") && !bytes_equal_text(name, "types") &&
             !bytes_equal_text(name, "format"))
             return err_set(err, ERR_INVALID,
-                           "%.*s: is no parameter of this address; known are key, types, format",
+                           "%.*s: is not a parameter of this address; known are key, types, format",
                            BYTES_ARG(name));
     }
     return 0;

@@ -20,7 +20,7 @@
 struct waiter {
     struct acceptance *acceptance;
     struct waiter *next;
-    struct condition woken;
+    struct condition woken; /* it leads now, or its leader has done its work too */
     bool is_done;
     bool leads;
     int rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keys.h - which writes of a batch are of one key.
+ * keys.h - which writes of a batch share a key.
  */
 #ifndef TORG_REGISTRY_RECEIVING_KEYS_H
 #define TORG_REGISTRY_RECEIVING_KEYS_H

@@ -4,7 +4,7 @@
  * each change into the queue to the index.
  *
  *   PutDocuments, topic `documents` ──> receiver_put ──> registry, queue, schema (one transaction)
- *                                             └──> a verdict a document
+ *                                             └──> a verdict per document
  *
  * Threads: any.
  */

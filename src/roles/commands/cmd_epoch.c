@@ -124,7 +124,7 @@ static bool read_epoch(const struct invocation *invocation, int64_t *epoch)
     *epoch = 0;
     if (!text || (text_to_i64(bytes_of(text), epoch) && *epoch > 0))
         return true;
-    complain("--epoch=%.64s: expected a number from 1 on", text);
+    complain("--epoch=%.64s: expected a number, 1 or more", text);
     return false;
 }
 

@@ -74,7 +74,8 @@ static void print_schedule(const Torg__V1__FeedSchedule *schedule, struct arena 
     if (schedule->failure_count)
         printf("%d runs in a row have failed: %s\n", schedule->failure_count, schedule->reason);
     if (schedule->state == STATE(STOPPED))
-        printf("it is fetched no more; when it is mended: torg feed schedule resume --seller %s "
+        printf("it is no longer fetched; once the cause is fixed: torg feed schedule resume "
+               "--seller %s "
                "--feed %s\n",
                schedule->seller, schedule->feed);
     if (schedule->n_runs)
@@ -232,7 +233,7 @@ static int act(const struct asking *asking, const char *method, struct err *err)
     if (rc)
         return rc;
     if (strcmp(action, "remove") == 0 && !invocation->json)
-        printf("feed %s of seller %s is fetched from %s no more\n", schedule->feed,
+        printf("feed %s of seller %s is no longer fetched from %s\n", schedule->feed,
                schedule->seller, schedule->address);
     else
         tell(invocation, schedule);

@@ -141,7 +141,7 @@ enum exit_code cmd_numerator_export(const struct invocation *invocation)
         return EXIT_USAGE;
     }
     if (epoch_text && (!text_to_i64(bytes_of(epoch_text), &epoch) || epoch < 1)) {
-        complain("--epoch=%.64s: expected a number from 1 on", epoch_text);
+        complain("--epoch=%.64s: expected a number, 1 or more", epoch_text);
         return EXIT_USAGE;
     }
     if (desk_open(invocation, false, &desk, &err))

@@ -119,7 +119,7 @@ static int show_status(const struct master_options *options, struct err *err)
         printf("%-9s %s, ticket %" PRIu64 ", since %s, for %" PRId64 " s\n", "next", now.holder,
                now.ticket, since, now.limit_us / SECOND_US);
     else
-        printf("%-9s nobody is at it\n", "next");
+        printf("%-9s nobody is making the next\n", "next");
     return 0;
 }
 

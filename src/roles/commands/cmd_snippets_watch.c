@@ -59,7 +59,7 @@ static bool read_count(const struct invocation *invocation, long *count)
         return true;
     *count = strtol(text, &end, 10);
     if (*end || end == text || *count < 1 || *count > 1000000000) {
-        complain("--count=%.64s: expected how many changes, from 1 on", text);
+        complain("--count=%.64s: expected a number of changes, 1 or more", text);
         return false;
     }
     return true;

@@ -326,7 +326,7 @@ const struct command command_table[] = {
      .flags = ASKING,
      .run = cmd_epoch_plan},
     {.name = "epoch rollback",
-     .summary = "let searches ask the epoch before again",
+     .summary = "switch searches back to the previous epoch",
      .arguments = "",
      .details =
          "The two change places; done again, it is the way forward. Documents are written to "
@@ -739,7 +739,7 @@ const struct command command_table[] = {
      .flags = ASKING,
      .run = cmd_migrate},
     {.name = "completion",
-     .summary = "print what makes a shell complete commands and options",
+     .summary = "print a shell completion script",
      .arguments = "bash|zsh|fish",
      .details = "Written to be read by the shell itself: from its start file, or from the folder "
                 "where it looks for completions.",

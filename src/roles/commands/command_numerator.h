@@ -62,7 +62,7 @@ static const struct command_option numerator_master_options[] = {
     {"reach", "CLUSTER=URL",
      "The store of another cluster as it is seen from here; several times."},
     {"limit", "DURATION", "How long it may take; then another goes on without it (default 1h)."},
-    {"retry", "DURATION", "While another is at it, ask again so often (default 10s)."},
+    {"retry", "DURATION", "While another is making it, ask again this often (default 10s)."},
     {"wait", "DURATION", "Give up asking after this (default 1h)."},
     {"void-last", NULL,
      "The last state is lost: go on from the one before it, and number all anew under a new V."},
@@ -71,12 +71,14 @@ static const struct command_option numerator_master_options[] = {
     {NULL, NULL, NULL}};
 
 static const struct command_option numerator_import_options[] = {
-    {"client", "NAME", "Whose numbers they become (default: default); it is made if it is not."},
+    {"client", "NAME",
+     "Whose numbers they become (default: default); it is made if there is none."},
     {NULL, NULL, NULL}};
 static const char numerator_import_details[] =
     "For a client that has given no numbers yet, while no server runs: its documents get the "
     "numbers that the state has for their keys, others new ones. Keys are those of documents (one "
-    "part), T is the client's number, S its shards; what fits not is told. Keys whose documents do "
+    "part), T is the client's number, S its shards; what does not fit is reported. Keys whose "
+    "documents do "
     "not come lose their numbers as those of deleted documents do.";
 static const char numerator_master_details[] =
     "The coordinator (coord.url) keeps the last consistent state and who may make the next, with a "
@@ -84,7 +86,7 @@ static const char numerator_master_details[] =
     "run` does, and publishes the new state: for the newest ticket alone, and within its time. A "
     "master that was given up and comes back is refused, and its state removed. A last state that "
     "cannot be copied stops the numbering until it is there again, or declared void. Exits with 5 "
-    "when another is at it for too long, with 1 when it is refused.";
+    "when another takes too long over it, with 1 when it is refused.";
 static const char numerator_master_example[] =
     "torg numerator master --numbering blue --cluster vla --reach sas=dir:/mnt/sas "
     "--input-offers-table offers.csv --coord.url zookeeper://zk:2181/torg\n"

@@ -23,23 +23,23 @@ static const struct command_option snippets_put_options[] = {
     SNIPPET_LANGUAGE, {"format", "FORMAT", "TEXT, JSON, PB, XML or BINARY."}, {NULL, NULL, NULL}};
 
 static const struct command_option snippets_load_options[] = {
-    {"dry-run", NULL, "Check the file and tell what would change; change nothing."},
-    {"allow-removal", "PERCENT", "How much of what is shown may go; 20 if it is not said."},
-    {"format", "FORMAT", "Of the values: JSON if it is not said, TEXT, PB, XML or BINARY."},
+    {"dry-run", NULL, "Check the file and report what would change; change nothing."},
+    {"allow-removal", "PERCENT", "How much of what is shown may go (default 20)."},
+    {"format", "FORMAT", "Of the values: JSON (default), TEXT, PB, XML or BINARY."},
     {"quiet", NULL, "Show no progress."},
     {NULL, NULL, NULL}};
 
 static const struct command_option snippets_watch_options[] = {
-    {"position", "POSITION", "Begin behind it: where another watch was."},
-    {"count", "NUMBER", "End after so many changes."},
+    {"position", "POSITION", "Begin after this position: where another watch ended."},
+    {"count", "NUMBER", "End after this many changes."},
     {NULL, NULL, NULL}};
 
 #define SNIPPET_COMMANDS                                                                           \
     {.name = "snippets check",                                                                     \
-     .summary = "look whether a config of snippets is right, with its schemas and key prefixes",   \
+     .summary = "check a config of snippets, with its schemas and key prefixes",                   \
      .arguments = "[FILE]",                                                                        \
-     .details =                                                                                    \
-         "The setting snippets.config without FILE. What is wrong is told by line and column.",    \
+     .details = "The setting snippets.config without FILE. What is wrong is reported by line and " \
+                "column.",                                                                         \
      .example = "torg snippets check snippets.pb.txt",                                             \
      .flags = COMMAND_SETTINGS | COMMAND_CONFIG,                                                   \
      .argument_max = 1,                                                                            \

@@ -27,11 +27,12 @@ static const struct command_option synonyms_proposals_options[] = {
 
 #define SYNONYM_COMMANDS                                                                           \
     {.name = "synonyms check",                                                                     \
-     .summary = "look whether a file of synonyms is right",                                        \
+     .summary = "check a file of synonyms",                                                        \
      .arguments = "FILE",                                                                          \
-     .details = "Needs no server. A line is a rule: \"bike, bicycle\" (each finds the others), "   \
-                "\"tv => television\" (one way), or a comment behind #. What is wrong is told by " \
-                "line. docs/synonyms.md explains the format.",                                     \
+     .details =                                                                                    \
+         "Needs no server. A line is a rule: \"bike, bicycle\" (each finds the others), "          \
+         "\"tv => television\" (one way), or a comment behind #. What is wrong is reported by "    \
+         "line. docs/synonyms.md explains the format.",                                            \
      .example = "torg synonyms check en.txt",                                                      \
      .flags = COMMAND_JSON,                                                                        \
      .argument_min = 1,                                                                            \

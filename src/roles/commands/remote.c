@@ -146,7 +146,7 @@ int remote_call(struct remote *remote, const ProtobufCServiceDescriptor *service
                        err);
 }
 
-/* --- a message a line --- */
+/* --- one message per line --- */
 
 struct streaming {
     struct remote *remote;

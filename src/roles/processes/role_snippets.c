@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* role_snippets.c - the role snippets: what is kept beside the index, put and got by name and key.
- */
+/* role_snippets.c - the role snippets: what is kept beside the index, put and got by name and
+ * key. */
 #include "roles/processes/process.h"
 #include "snippets/intake/intake.h"
 #include "snippets/requests/snippets.h"

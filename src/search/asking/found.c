@@ -30,7 +30,7 @@ int found_leave_out_gone(const struct search *search, struct arena *arena,
 
         if (rc && rc != ERR_NOT_FOUND) /* what cannot be looked up is not shown */
             return err_set(err, ERR_UNAVAILABLE,
-                           "the search is unavailable for the moment: try again");
+                           "the search is unavailable at the moment: try again");
         if (!rc)
             response->offers[count++] = response->offers[i];
     }

@@ -27,8 +27,8 @@ bool likely_may_be(const struct wanted *wanted);
 /* The page has to show what likely_is_settled looks at. */
 void likely_show(const struct wanted *wanted, Torg__V1__QueryStage *stage);
 
-/* Whether the page needs no help: its offers are of one category, and half of them are the thing.
- */
+/* Whether the page needs no help: its offers are of one category, and half of them are the
+ * thing. */
 bool likely_is_settled(const struct wanted *wanted, const Torg__V1__StageAnswer *page);
 
 /* any_word: no offer has all words. */

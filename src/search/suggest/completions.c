@@ -108,8 +108,8 @@ static bool is_blank_between(struct bytes text, size_t from, size_t to)
     return true;
 }
 
-/* Whether the token goes on with the word: a hyphen, a point or a slash, or nothing, lies between.
- */
+/* Whether the token goes on with the word: a hyphen, a point or a slash, or nothing, lies
+ * between. */
 static bool is_joined(struct bytes text, const struct text_word *word, const struct token *token)
 {
     return token->joint == JOINT_TIGHT || (token->joint == JOINT_SIGN && word->end < text.size &&

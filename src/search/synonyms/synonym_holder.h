@@ -21,8 +21,8 @@ int synonym_holder_open(struct store *store, bool watch, bool has_shipped,
                         struct synonym_holder **holder, struct err *err);
 void synonym_holder_close(struct synonym_holder *holder); /* NULL is fine */
 
-/* A reference, to be given back by synonyms_unref; never NULL. For those who are given a function.
- */
+/* A reference, to be given back by synonyms_unref; never NULL. For those who are given a
+ * function. */
 struct synonyms *synonyms_in_force(void *holder);
 
 /* Looks at the store now, so that a change made here is in force here at once. */

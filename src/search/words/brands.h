@@ -8,8 +8,8 @@
 
 #include "base/bytes.h"
 
-/* The same name in the other script, in small letters; NULL: the word, in small letters, is none.
- */
+/* The same name in the other script, in small letters; NULL: the word, in small letters, is
+ * none. */
 const char *brand_other(struct bytes word);
 
 #endif

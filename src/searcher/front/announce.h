@@ -28,8 +28,8 @@ struct announcer_options {
     const char *address;       /* http://host:port, as others reach it */
 };
 
-/* On failure *announcer is NULL. Whether coord answers does not matter: it is tried until it does.
- */
+/* On failure *announcer is NULL. Whether coord answers does not matter: it is tried until it
+ * does. */
 int announcer_start(const struct announcer_options *options, struct announcer **announcer,
                     struct err *err);
 void announcer_stop(struct announcer *announcer); /* NULL is fine */

@@ -59,7 +59,7 @@ enum { ROUND_MAGIC = OBJECT_MAGIC('r', 'o', 'u', 'n') };
 struct round {
     uint32_t magic;
     pthread_mutex_t lock;
-    struct condition changed;
+    struct condition changed; /* one of the shards that the search waits for has answered */
     uint32_t refs;
     enum gather_kind kind;
     int64_t deadline_us;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* merge_facets.h - the facets of a stage over several shards; between merge.c and merge_facets.c.
- */
+/* merge_facets.h - the facets of a stage over several shards; between merge.c and
+ * merge_facets.c. */
 #ifndef TORG_SEARCHER_FRONT_MERGE_FACETS_H
 #define TORG_SEARCHER_FRONT_MERGE_FACETS_H
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seen.h - what an answer has seen, for who asks next: replicas are not equally far, and nobody
+ * seen.h - what an answer has seen, for whoever asks next: replicas are not equally far, and nobody
  * should see an offer come, go and come again (monotonic reads).
  *
- *     1 | varint client id | varint epoch | varint count | varint offset of each shard's index
- * topic
+ *     1 | varint client id | varint epoch | varint count | varint index-topic offset of each shard
  *     2 | the same | varint of each shard: how far its attributes were ahead of that offset
  *
  * Replicas of a shard read the same topic, so its offsets compare them. There are two of each, as

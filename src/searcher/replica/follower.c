@@ -38,8 +38,8 @@ struct follower {
     struct old_states old;
     struct task watcher, keeper;
     pthread_mutex_t lock;
-    struct condition changed;
-    struct log_pace pace; /* of the watcher */
+    struct condition changed; /* callers wait for an index that is to come */
+    struct log_pace pace;     /* of the watcher */
     bool has_map;
     bool has_looked;        /* for the map, be it that there is none */
     uint64_t version;       /* of the map in use; the watcher's, once it runs */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replica_parts.h - the insides of a replica: replica.c has its life, replica_follow.c its thread.
- */
+/* replica_parts.h - the insides of a replica: replica.c has its life, replica_follow.c its
+ * thread. */
 #ifndef TORG_SEARCHER_REPLICA_REPLICA_PARTS_H
 #define TORG_SEARCHER_REPLICA_REPLICA_PARTS_H
 
@@ -50,7 +50,7 @@ struct replica {
     _Atomic bool is_removed;
     struct task task;
     pthread_mutex_t lock;
-    struct condition changed;
+    struct condition changed; /* callers wait until more is searchable, or their check is done */
     struct replica_metrics metrics;
     char *places[REPLICA_PLACE_COUNT]; /* directories, owned; NULL: in memory alone */
     /* The apply thread's. */

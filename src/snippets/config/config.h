@@ -73,8 +73,8 @@ struct snippet_config_options {
     struct snippet_files *files;             /* gets those that were read; NULL: nobody asks */
 };
 
-/* The text of a config. On failure *config is NULL; ERR_INVALID and ERR_LIMIT tell line and column.
- */
+/* The text of a config. On failure *config is NULL; ERR_INVALID and ERR_LIMIT tell line and
+ * column. */
 int snippet_config_load(struct bytes text, const struct snippet_config_options *options,
                         struct snippet_config **config, struct err *err);
 struct snippet_config *snippet_config_ref(struct snippet_config *config);

@@ -153,7 +153,7 @@ static int check_languages(struct config_loader *loader, const struct draft *dra
         return refuse(loader, draft, OPTION_OUTPUT_LANGUAGES, "too many languages");
     for (i = 0; i < snippet->language_count; i++) {
         if (!snippet->languages[i].size || snippet_language_check(snippet->languages[i], &err))
-            return refuse(loader, draft, OPTION_OUTPUT_LANGUAGES, "that is no language");
+            return refuse(loader, draft, OPTION_OUTPUT_LANGUAGES, "that is not a language");
         if (snippet->convertor->has_language &&
             !snippet->convertor->has_language(snippet->convertor_state, snippet->languages[i]))
             return refuse(loader, draft, OPTION_OUTPUT_LANGUAGES,

@@ -107,7 +107,7 @@ static int make_section(struct config_loader *loader, struct draft *draft,
         return 0; /* nobody acts on all */
     if (draft->all[OPTION_RECURSIVE] && !draft->first_child)
         return refuse(&gathering, draft, draft->all[OPTION_RECURSIVE]->texts[0],
-                      "is below a snippet, which is no group");
+                      "is below a snippet, which is not a group");
     rc = gather(&gathering, draft, 0);
     if (rc)
         return rc;

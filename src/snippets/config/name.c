@@ -18,8 +18,9 @@ int snippet_name_check(struct bytes name, struct err *err)
     size_t i, size = 0, depth = 1;
 
     if (name.size > SNIPPET_NAME_SIZE_MAX)
-        return err_set(err, ERR_LIMIT, "a name of %zu bytes; the end is %d (SNIPPET_NAME_SIZE_MAX)",
-                       name.size, SNIPPET_NAME_SIZE_MAX);
+        return err_set(err, ERR_LIMIT,
+                       "a name of %zu bytes; the limit is %d (SNIPPET_NAME_SIZE_MAX)", name.size,
+                       SNIPPET_NAME_SIZE_MAX);
     for (i = 0; i <= name.size; i++) {
         if (i == name.size || name.data[i] == '/') {
             if (size == 0)
@@ -40,7 +41,7 @@ int snippet_name_check(struct bytes name, struct err *err)
     }
     if (depth > SNIPPET_NAME_DEPTH_MAX)
         return err_set(err, ERR_LIMIT,
-                       "a name of %zu parts; the end is %d "
+                       "a name of %zu parts; the limit is %d "
                        "(SNIPPET_NAME_DEPTH_MAX)",
                        depth, SNIPPET_NAME_DEPTH_MAX);
     return 0;
@@ -53,7 +54,7 @@ int snippet_key_check(struct bytes key, struct err *err)
     if (key.size == 0)
         return err_set(err, ERR_INVALID, "the key is empty");
     if (key.size > SNIPPET_KEY_SIZE_MAX)
-        return err_set(err, ERR_LIMIT, "a key of %zu bytes; the end is %d (SNIPPET_KEY_SIZE_MAX)",
+        return err_set(err, ERR_LIMIT, "a key of %zu bytes; the limit is %d (SNIPPET_KEY_SIZE_MAX)",
                        key.size, SNIPPET_KEY_SIZE_MAX);
     if (!text_is_utf8(key))
         return err_set(err, ERR_INVALID, "the key is not valid UTF-8");
@@ -70,7 +71,7 @@ int snippet_language_check(struct bytes language, struct err *err)
 
     if (language.size > SNIPPET_LANGUAGE_SIZE_MAX)
         return err_set(err, ERR_LIMIT,
-                       "a language of %zu bytes; the end is %d "
+                       "a language of %zu bytes; the limit is %d "
                        "(SNIPPET_LANGUAGE_SIZE_MAX)",
                        language.size, SNIPPET_LANGUAGE_SIZE_MAX);
     for (i = 0; i < language.size; i++) {

@@ -303,7 +303,7 @@ static void keep(struct task *task, void *arg)
     while (!task_is_stopping(task)) {
         struct snippet_config *config = snippets_config(intake->options.snippets);
 
-        task_says(task, "looks for topics of the config");
+        task_says(task, "looking for topics of the config");
         if (config != intake->seen && follow(intake, config)) {
             snippet_config_unref(intake->seen);
             intake->seen = config;

@@ -4,8 +4,7 @@
  * config in use.
  *
  *   record ── key extractor ── prepare.h ── rows.h ──> the store; an empty value deletes
- *      └ cannot be used: parked, tried UploadOverLBRetryCount times again, then it waits for a
- * person
+ *      └ cannot be used: parked, tried again UploadOverLBRetryCount times, then left to a person
  *
  * All snippets of a topic are one group: stored together or not at all. Nobody waits behind a
  * record that cannot be used, and when it is tried again it replaces nothing newer (rows.h).

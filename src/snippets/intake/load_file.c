@@ -142,7 +142,7 @@ static int take_line(struct snippet_file *file, struct snippet_file_row *row, st
                        file->place);
     if (!take_value(file, value, &row->body))
         return err_set(err, ERR_INVALID,
-                       "line %" PRId64 ": \"value\" is no text and no {\"base64\": \"…\"}",
+                       "line %" PRId64 ": \"value\" is neither a text nor {\"base64\": \"…\"}",
                        file->place);
     return 0;
 }
@@ -251,7 +251,7 @@ static int next_avro(struct snippet_file *file, struct snippet_file_row *row, bo
         row->language = values[columns->language].text;
     if (!take_key(file, &values[columns->key], &row->key) ||
         (values[columns->value].kind != AVRO_STRING && values[columns->value].kind != AVRO_BYTES))
-        return err_set(err, ERR_INVALID, "row %" PRId64 ": its key or value is no text",
+        return err_set(err, ERR_INVALID, "row %" PRId64 ": its key or value is not a text",
                        file->place);
     return 0;
 }

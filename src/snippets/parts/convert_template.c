@@ -21,7 +21,7 @@ static int check_texts(const struct placed_json *root, const char *path, struct 
         return err_set(err, ERR_INVALID, "%s: expected an object of texts by language", path);
     for (i = 0; i < root->count; i++) {
         if (root->children[i]->kind != PLACED_TEXT)
-            return err_set(err, ERR_INVALID, "%s: the text of \"%.*s\" is no string", path,
+            return err_set(err, ERR_INVALID, "%s: the text of \"%.*s\" is not a string", path,
                            BYTES_ARG(root->children[i]->key));
     }
     return 0;

@@ -80,7 +80,7 @@ static int extract(const void *state, const struct snippet_record *record, struc
     }
     while (wire.size) {
         if (!next_field(&wire, &tag, &value, &bytes))
-            return err_set(err, ERR_INVALID, "the record is no protobuf message");
+            return err_set(err, ERR_INVALID, "the record is not a protobuf message");
         if (tag >> 3 != path->numbers[depth])
             continue;
         if (depth + 1 < path->count) {

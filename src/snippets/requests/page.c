@@ -29,8 +29,8 @@ struct page_job {
     struct job job;
     struct snippet_pages *pages;
     pthread_mutex_t lock;
-    struct condition changed;
-    bool is_done, is_left; /* with the lock */
+    struct condition changed; /* the job is done: its page waits no longer than it wants to */
+    bool is_done, is_left;    /* with the lock */
     struct arena *arena;
     struct bytes *names, *keys;
     size_t name_count, key_count;

@@ -19,7 +19,8 @@ struct preparing {
 int snippet_input_read(struct snippet_input *input, struct arena *arena, struct err *err)
 {
     if (input->body.size > SNIPPET_BODY_SIZE_MAX)
-        return err_set(err, ERR_LIMIT, "a body of %zu bytes; the end is %d (SNIPPET_BODY_SIZE_MAX)",
+        return err_set(err, ERR_LIMIT,
+                       "a body of %zu bytes; the limit is %d (SNIPPET_BODY_SIZE_MAX)",
                        input->body.size, SNIPPET_BODY_SIZE_MAX);
     if (input->format == SNIPPET_JSON) {
         if (!input->json && placed_json_read(input->body, arena, &input->json, err))
@@ -41,7 +42,7 @@ static int find_format(const struct preparing *preparing, const struct snippet *
         *format = body->format;
         if (snippet->inputs & 1u << *format)
             return 0;
-        return err_set(preparing->err, ERR_INVALID, "%s is not taken, but %s",
+        return err_set(preparing->err, ERR_INVALID, "%s is not accepted, but %s",
                        snippet_format_name(*format),
                        snippet_format_name((enum snippet_format)__builtin_ctz(snippet->inputs)));
     }

@@ -3,8 +3,8 @@
  * prepare.h - a body as it came, made into the rows that are stored: checked, converted, for each
  * snippet of a group and each of its languages.
  *
- *   body ── is it what its format says? ── schema, validator ── convertor ── schema of the output
- * ──> row
+ *   body ── is it what its format says? ── schema, validator
+ *                        row <── schema of the output <── convertor
  *
  * All or nothing: the first that is refused refuses the whole, with the snippet's name.
  */

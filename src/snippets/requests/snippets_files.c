@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snippets_files.c - the config in use, and the task that looks whether its files have changed
+ * snippets_files.c - the config in use, and the task that checks whether its files have changed
  * (snippets.h).
  *
  * Files are compared by what is in them: editors and deployments set times as they like. A config
@@ -147,7 +147,7 @@ static void look(struct snippets *snippets)
     pthread_mutex_unlock(&snippets->files_lock);
     buf_release(&text);
     if (changed)
-        log_info("the snippets' config was taken in", LOG_TEXT("config", snippets->config_path));
+        log_info("the snippets' config is in use now", LOG_TEXT("config", snippets->config_path));
 }
 
 static void sweep(struct snippets *snippets, struct task *task)
@@ -196,7 +196,7 @@ static void keep(struct task *task, void *arg)
 
     object_check(snippets, SNIPPETS_MAGIC);
     while (!task_is_stopping(task)) {
-        task_says(task, "looks at the config and at what has ended");
+        task_says(task, "looking at the config and at what has ended");
         if (*snippets->config_path)
             look(snippets);
         if (atomic_load(&snippets->sweeps))

@@ -19,7 +19,7 @@ struct snippet_watch {
     atomic_uint_fast64_t told;
     atomic_uint waiting_count;
     pthread_mutex_t lock;
-    struct condition changed;
+    struct condition changed;                  /* a writer of this process tells all followers */
     uint64_t callers[SNIPPET_WATCH_COUNT_MAX]; /* who has a place; lock */
     size_t count;                              /* lock */
 };

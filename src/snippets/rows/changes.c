@@ -97,7 +97,7 @@ int snippet_position_parse(struct bytes text, struct snippet_position *position,
     if (is_good && digits && lane == SNIPPET_CHANGE_LANE_COUNT - 1)
         return 0;
     return err_set(err, ERR_INVALID,
-                   "this is no position of a watch: take one that was answered, or none");
+                   "this is not a position of a watch: take one from an answer, or none");
 }
 
 static int find_end(struct store *store, int64_t lane, int64_t *last, struct err *err)

@@ -3,8 +3,8 @@
  * changes.h - which snippets were changed, in the order of their transactions: a log of names and
  * keys, not of contents, written by the transaction that changes them.
  *
- *   rows.h, generation.h ── snippet_changes_write ──> snippet_change ── snippet_changes_read ──>
- * watch.h
+ *   rows.h, generation.h ── snippet_changes_write ──> table snippet_change
+ *   watch.h <── snippet_changes_read ─────────────────────┘
  *
  * The numbers of a lane have no holes (store/sequence.h), so who has read up to a position misses
  * nothing; one lane would make all writers of all processes wait for each other, so a store of

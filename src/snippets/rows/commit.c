@@ -20,15 +20,15 @@ struct snippet_committer {
     struct store *store; /* borrowed */
     struct task task;
     pthread_mutex_t lock;
-    struct condition wanted;
+    struct condition wanted;     /* requests have left rows: the committer sleeps on it */
     struct snippet_write *first; /* the queue */
     struct snippet_write **last;
     size_t waiting_count;
     struct counter *commits, *members;
 };
 
-/* The next group: all that wait, up to a limit of writes and of bytes; the first whatever it has.
- */
+/* The next group: all that wait, up to a limit of writes and of bytes; the first whatever it
+ * has. */
 static size_t take(struct snippet_committer *self, struct snippet_write **group,
                    struct snippet_part *parts)
 {

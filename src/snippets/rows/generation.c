@@ -102,7 +102,7 @@ static int tell_all(struct store_tx *tx, const struct step *step, struct err *er
 }
 
 static const char REPLACED[] =
-    "this load is not under way: another has begun, it was given up, or the config has changed";
+    "this load is not in progress: another has begun, it was given up, or the config has changed";
 
 static int change_to(struct store_tx *tx, void *arg, struct err *err)
 {

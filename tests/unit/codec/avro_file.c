@@ -289,16 +289,16 @@ static void check_schema(const char *schema, const char *codec, int code, const 
 static void what_is_no_table_is_refused_by_name(void **state)
 {
     (void)state;
-    check_schema("\"string\"", NULL, ERR_UNSUPPORTED, "no record");
+    check_schema("\"string\"", NULL, ERR_UNSUPPORTED, "not a record");
     check_schema("{\"type\":", NULL, ERR_INVALID, "the schema: line 1");
     check_schema(ONE("\"Other\""), NULL, ERR_UNSUPPORTED,
-                 "field \"a\": values of the type \"Other\"");
+                 "field \"a\": values of type \"Other\" are not supported");
     check_schema(ONE("{\"type\":\"map\",\"values\":\"int\"}"), NULL, ERR_UNSUPPORTED, "\"map\"");
     check_schema(ONE("{\"type\":\"array\",\"items\":\"int\"}"), NULL, ERR_UNSUPPORTED, "list");
     check_schema(ONE("{\"type\":\"fixed\",\"size\":-1}"), NULL, ERR_INVALID, "size");
     check_schema(ONE("{\"type\":\"enum\",\"symbols\":[]}"), NULL, ERR_INVALID, "symbols");
     check_schema(ONE("[]"), NULL, ERR_LIMIT, "union");
-    check_schema(ONE("{}"), NULL, ERR_UNSUPPORTED, "the type \"\"");
+    check_schema(ONE("{}"), NULL, ERR_UNSUPPORTED, "of type \"\"");
     check_schema(ONE("\"int\""), "snappy", ERR_UNSUPPORTED, "deflate");
 }
 

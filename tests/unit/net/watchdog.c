@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of net/watchdog: a reactor held in a turn, one that spins, one that works. */
-#include "base/clock.h"
 #include "net/server/loop/watchdog.h"
+#include "base/clock.h"
 #include "patience.h"
 
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of search/learning/learnt.h: compared with a plain list, bounded, the same after a restart. */
+/* Unit tests of search/learning/learnt.h: compared with a plain list, bounded, the same after a
+ * restart. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of search/words/meaning.h: which words of a line are searched, and what the others are. */
+/* Unit tests of search/words/meaning.h: which words of a line are searched, and what the others
+ * are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of search/choices/ranking.h and search/choices/order.h: the operator's formulas, which of them a
- * request goes by, and what is refused. */
+/* Unit tests of search/choices/ranking.h and search/choices/order.h: the operator's formulas, which
+ * of them a request goes by, and what is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

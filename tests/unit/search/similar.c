@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of search/suggest/similar.h: what is asked for an offer, with a searcher that refuses what the
- * engine does. */
+/* Unit tests of search/suggest/similar.h: what is asked for an offer, with a searcher that refuses
+ * what the engine does. */
 #include "search/suggest/similar.h"
 
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of snippets/config/config.h: every contradiction and its place; inheritance; groups. */
+/* Unit tests of snippets/config/config.h: every contradiction and its place; inheritance;
+ * groups. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -143,7 +144,7 @@ static void circles_in_recursive_are_refused(void **state)
             "Sections { Name: \"x\" } } } }",
             "Recursive: \"z\" is no section");
     refused("Body { Output: JSON Sections { Name: \"a\" Body { Recursive: \"z\" } } }",
-            "is below a snippet, which is no group");
+            "is below a snippet, which is not a group");
 }
 
 static void options_are_inherited(void **state)

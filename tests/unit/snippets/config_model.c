@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Model test of snippets/config/config.h: random trees of sections, written as text in any order and form,
- * against a naive evaluator that walks from each name up to the root.
+ * Model test of snippets/config/config.h: random trees of sections, written as text in any order
+ * and form, against a naive evaluator that walks from each name up to the root.
  */
 #include <setjmp.h>
 #include <stdarg.h>

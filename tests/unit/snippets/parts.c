@@ -157,7 +157,7 @@ static void json_becomes_a_message_and_comes_back(void **state)
     assert_non_null(strstr(extract("pb-field:9", "", &wire), "does not have the field"));
     assert_non_null(strstr(extract("pb-field:0", "", &wire), "expected numbers of fields"));
     wire.body = bytes_of("\xff\xff");
-    assert_non_null(strstr(extract("pb-field:1", "", &wire), "no protobuf message"));
+    assert_non_null(strstr(extract("pb-field:1", "", &wire), "not a protobuf message"));
     assert_string_not_equal(check("pb:torg.v1.Price", &wire), "fine");
     wire.body = BYTES_EMPTY;
     assert_string_equal(extract("pb-field:1", "own", &wire), "own");

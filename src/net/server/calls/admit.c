@@ -323,7 +323,7 @@ static void refuse(struct call *call, const struct purse *purse, int64_t left)
     reply_put_off(call, (unsigned)(wait_s < 1 ? 1 : wait_s),
                   arena_printf(call->arena,
                                "%s asks for more than its %u calls a second (one that takes the "
-                               "CPU counts as a call a millisecond): come back in %d s%s",
+                               "CPU counts as one call per millisecond): come back in %d s%s",
                                purse->whose, purse->rate, (int)(wait_s < 1 ? 1 : wait_s),
                                purse->hint));
 }

@@ -54,7 +54,7 @@ int cors_init(struct cors *cors, const char *list, struct err *err)
 
         if (!cors_is_origin(one))
             return err_set(err, ERR_INVALID,
-                           "server.cors_origins: '%.*s' is no origin: write it as "
+                           "server.cors_origins: '%.*s' is not an origin: write it as "
                            "https://shop.example, in lower case, without a path, or * for all",
                            BYTES_ARG(one));
         if (bytes_equal_text(one, "*"))

@@ -26,8 +26,8 @@ struct cors {
     bool any; /* "*" is one of them */
 };
 
-/* Origins with blanks or commas between them; NULL or empty: none. ERR_INVALID: one is no origin.
- */
+/* Origins with blanks or commas between them; NULL or empty: none. ERR_INVALID: one is no
+ * origin. */
 int cors_init(struct cors *cors, const char *list, struct err *err);
 void cors_release(struct cors *cors);
 /* Whether one is an origin as browsers write it: "https://shop.example:8443", or "*". */

@@ -16,7 +16,7 @@ enum { CHANNEL_MAGIC = OBJECT_MAGIC('c', 'h', 'a', 'n') };
 struct channel {
     uint32_t magic;
     pthread_mutex_t lock;
-    struct condition changed;
+    struct condition changed; /* the handler waits for what its reactor takes or brings */
     void (*notify)(void *arg);
     void *arg;
     struct buf in;

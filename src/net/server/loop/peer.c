@@ -89,7 +89,7 @@ static int parse_range(struct bytes word, struct peer_range *range, struct err *
     bool short_bits;
 
     if (!peer_parse(address, &range->first))
-        return err_set(err, ERR_INVALID, "'%.*s' is no address such as 10.0.0.2 or fd00::/8",
+        return err_set(err, ERR_INVALID, "'%.*s' is not an address such as 10.0.0.2 or fd00::/8",
                        BYTES_ARG(word));
     short_bits = is_v4(range->first);
     range->bits = ADDRESS_BITS;
@@ -97,7 +97,7 @@ static int parse_range(struct bytes word, struct peer_range *range, struct err *
         return 0;
     if (!text_to_u64(bytes_skip(word, address.size + 1), &bits) ||
         bits > (short_bits ? V4_BITS : ADDRESS_BITS))
-        return err_set(err, ERR_INVALID, "'%.*s' has no such number of bits", BYTES_ARG(word));
+        return err_set(err, ERR_INVALID, "'%.*s' cannot have that many bits", BYTES_ARG(word));
     range->bits = (unsigned)bits + (short_bits ? ADDRESS_BITS - V4_BITS : 0);
     return 0;
 }

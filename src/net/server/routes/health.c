@@ -35,8 +35,8 @@ enum { HEALTH_MAGIC = OBJECT_MAGIC('h', 'e', 'a', 'l') };
 
 struct health {
     uint32_t magic;
-    pthread_mutex_t mutex; /* of all below */
-    struct condition changed;
+    pthread_mutex_t mutex;    /* of all below */
+    struct condition changed; /* streams wait for another status */
     bool draining;
     struct state states[HEALTH_SERVICE_COUNT_MAX];
     size_t state_count;
