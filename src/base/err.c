@@ -43,8 +43,9 @@ int err_errno(struct err *err, const char *format, ...)
     err_set_va(err, code, format, args);
     va_end(args);
     used = strlen(err->text);
-    snprintf(err->text + used, sizeof(err->text) - used, ": %s",
-             strerror_r(saved, reason, sizeof(reason)));
+    snprintf(err->text + used, sizeof(err->text) - used, ": %s%s",
+             strerror_r(saved, reason, sizeof(reason)),
+             saved == ENOSPC || saved == EDQUOT ? "; make room on the disk" : "");
     return code;
 }
 

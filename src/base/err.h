@@ -44,7 +44,8 @@ int err_set(struct err *err, int code, const char *format, ...)
 int err_set_va(struct err *err, int code, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 
-/* As err_set with ERR_UNAVAILABLE (ERR_NOT_FOUND for ENOENT), ": <errno's text>" appended. */
+/* As err_set with ERR_UNAVAILABLE (ERR_NOT_FOUND for ENOENT), ": <errno's text>" appended; of a
+ * full disk also what to do. */
 int err_errno(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Puts "context: " before the text; returns the code that was there. */

@@ -214,9 +214,11 @@ void check_run(const struct model *model, const struct deletes *deletes, struct 
         if (work->token_count > 0)
             before = run_window(work, before);
     } while (work->token_count > 0);
-    *result = (struct spell_result){.text = text, .confidence = work->confidence};
-    if (work->change_count && !buf_failed(&work->out)) {
+    *result = (struct spell_result){.text = text, .confidence = 1};
+    if (work->change_count)
         buf_put_raw(&work->out, text.data + work->written, text.size - work->written);
+    if (work->change_count && !buf_failed(&work->out)) {
+        result->confidence = work->confidence;
         result->text = arena_copy(arena, buf_bytes(&work->out));
         result->changes = work->changes;
         result->change_count = work->change_count;

@@ -142,7 +142,9 @@ static int postgres_open(const char *url, const struct store_options *options, s
     self->base =
         (struct store){.ops = &store_postgres_ops, .backend = "postgres", .clock = options->clock};
     self->pool = postgres_pool_new(url, options->ca, options->connection_count, options->clock);
-    self->begin_write = options->read_committed ? "BEGIN" : "BEGIN ISOLATION LEVEL SERIALIZABLE";
+    /* Said in either case: a server may have another default. */
+    self->begin_write = options->read_committed ? "BEGIN ISOLATION LEVEL READ COMMITTED"
+                                                : "BEGIN ISOLATION LEVEL SERIALIZABLE";
     self->commits = metrics_counter("torg_store_commits_total", "backend=\"postgres\"",
                                     "commits, groups counted once");
     self->duration = metrics_histogram("torg_store_commit_seconds", "backend=\"postgres\"",

@@ -225,13 +225,29 @@ static int fail_partition(struct partition *partition, const struct err *cause)
     return ERR_UNAVAILABLE;
 }
 
+/* A roll that failed half way may have left the next segment's file. It goes before the footer of
+ * the one before it does: an older segment without a footer is a damaged one. */
+static int remove_half_rolled(struct partition *partition, struct err *err)
+{
+    const struct segment *newest = partition->active;
+    const struct disk_ops *ops = partition->disk->ops;
+    char path[SEGMENT_PATH_SIZE];
+    struct err ignored;
+    int rc;
+
+    if (newest->end_offset == newest->base_offset)
+        return 0;
+    snprintf(path, sizeof(path), "%s/%020" PRIu64 ".log", partition->dir, newest->end_offset);
+    rc = ops->remove(partition->disk, path, &ignored);
+    if (rc && rc != ERR_NOT_FOUND)
+        return rc;
+    return ops->sync_dir(partition->disk, partition->dir, err);
+}
+
 /* The durable end was synced before anything after it was written, so cutting back to it and
  * syncing that gives a file that can be trusted again. */
 static int heal(struct partition *partition, struct err *err)
 {
-    struct segment *newest = partition->active;
-    char path[SEGMENT_PATH_SIZE];
-    struct err ignored;
     int rc;
 
     if (clock_mono_us(partition->clock) - partition->failed_us < (int64_t)TOPIC_HEAL_MS * MS_US) {
@@ -239,16 +255,9 @@ static int heal(struct partition *partition, struct err *err)
             *err = partition->failure;
         return ERR_UNAVAILABLE;
     }
-    rc = segment_mend(newest, err);
-    if (!rc && newest->end_offset > newest->base_offset) {
-        /* a roll that failed half way may have left the next segment's file */
-        snprintf(path, sizeof(path), "%s/%020" PRIu64 ".log", partition->dir, newest->end_offset);
-        rc = partition->disk->ops->remove(partition->disk, path, &ignored);
-        if (rc == ERR_NOT_FOUND)
-            rc = 0;
-        if (!rc)
-            rc = partition->disk->ops->sync_dir(partition->disk, partition->dir, err);
-    }
+    rc = remove_half_rolled(partition, err);
+    if (!rc)
+        rc = segment_mend(partition->active, err);
     if (rc) {
         partition->failed_us = clock_mono_us(partition->clock);
         if (err)

@@ -158,6 +158,19 @@ def handed_down(path):
             stop(running[0])
 
 
+def of_one_address(path):
+    """A socket of all addresses is not taken for that of loopback: it would let others in."""
+    with socket.create_server(("0.0.0.0", 0)) as sock:
+        words = [path, "--port", str(sock.getsockname()[1])]
+        shell = f'exec 3<&{sock.fileno()}; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
+        with subprocess.Popen(["sh", "-c", shell, "sh", *words], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, pass_fds=[sock.fileno()],
+                              env={**os.environ, **testd.SANITIZER_ENV}) as process:
+            line = process.stdout.readline()
+            process.kill()
+        assert not line, line
+
+
 def is_told(path):
     """A keep-alive caller learns with an answer that the connection ends; nothing is cut."""
     for pause_ms in (300, 3000, 30000, 300000):    # longer where a machine is slower than it
@@ -200,6 +213,7 @@ def main():
     path = sys.argv[1]
     lines.run("restarts side by side: nobody fails", side_by_side, path)
     lines.run("restarts with a socket that is handed down: nobody fails", handed_down, path)
+    lines.run("a socket of another address is not taken", of_one_address, path)
     lines.run("not ready, then a pause, then connection: close", is_told, path)
     lines.done()
 

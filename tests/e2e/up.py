@@ -13,7 +13,7 @@ import urllib.request
 
 from kit import chain
 from kit import tap
-from kit.binary import TOP, TORG, Place, environment, fetch, proxy
+from kit.binary import FREE_PORTS, TOP, TORG, Place, environment, fetch, proxy
 
 BODY_GRACE_S = 10           # NET_BODY_GRACE_MS: a body that stops for longer is refused
 
@@ -39,6 +39,24 @@ def the_start_key_opens_and_nothing_else_does():
         tap.equal(place.call("KeyService/ListKeys", key=first)[0], 401)
         tap.equal(first in place.log(), False, "the key is not in the log")
         tap.equal(place.stop(signal.SIGINT), 0)
+
+
+@tap.test
+def one_line_of_json_tells_where_it_serves():
+    for words, roles in ((("up",), "catalog"), (("serve", "system"), "system")):
+        with Place() as place, open(place.dir / "log", "w", encoding="utf-8") as log:
+            with subprocess.Popen([TORG, *words, "--json", *FREE_PORTS], cwd=place.dir, env=environment(),
+                                  stdout=subprocess.PIPE, stderr=log, text=True) as process:
+                line = process.stdout.readline()
+                told = json.loads(line)
+                tap.equal((told["process"], told["url"]), (process.pid, (place.data / "server.url").read_text()))
+                tap.contains(told["roles"], roles)
+                with urllib.request.urlopen(told["operatorsUrl"] + "/livez", timeout=tap.PATIENCE_S) as answer:
+                    tap.equal(answer.status, 200)
+                key = pathlib.Path(told["startKeyFile"]).read_text(encoding="utf-8")
+                tap.equal((key in line, os.path.samefile(told["data"], place.data)), (False, True))
+                process.terminate()
+                tap.equal((process.stdout.read(), process.wait(tap.PATIENCE_S)), ("", 0))
 
 
 @tap.test

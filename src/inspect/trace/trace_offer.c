@@ -37,7 +37,6 @@ struct spotted {
     uint32_t partition;
     uint64_t offset;
     int64_t time_us;
-    const char *reason; /* of a refusal */
 };
 
 struct tracing {
@@ -186,27 +185,30 @@ static void spot(struct tracing *tracing, const char *topic, uint32_t partition,
     arena_free(arena);
 }
 
-static uint32_t partition_of(const struct tracing *tracing, const char *topic, const char *key)
+/* False: the topic is not there, or cannot be asked; nothing is looked for in another partition. */
+static bool find_partition(const struct tracing *tracing, const char *topic, const char *key,
+                           uint32_t *partition)
 {
     struct topic_config config;
 
     if (topic_describe(tracing->inspect->topics, topic, &config, NULL))
-        return 0;
-    return topic_partition(bytes_of(key), config.partition_count);
+        return false;
+    *partition = topic_partition(bytes_of(key), config.partition_count);
+    return true;
 }
 
 static void look_at_topics(struct tracing *tracing)
 {
-    uint32_t partition;
+    const char *key;
+    uint32_t updates, documents;
 
-    if (!tracing->inspect->topics)
+    if (!tracing->inspect->topics ||
+        !find_partition(tracing, TOPIC_OFFER_UPDATES, tracing->id_text, &updates))
         return;
-    partition = partition_of(tracing, TOPIC_OFFER_UPDATES, tracing->id_text);
-    spot(tracing, TOPIC_OFFER_UPDATES, partition, fits_update, &tracing->exported);
-    spot(tracing, TOPIC_DOCUMENTS,
-         partition_of(tracing, TOPIC_DOCUMENTS,
-                      arena_printf(tracing->arena, OFFER_CLIENT "/%" PRIu32, partition)),
-         fits_batch, &tracing->composed);
+    spot(tracing, TOPIC_OFFER_UPDATES, updates, fits_update, &tracing->exported);
+    key = arena_printf(tracing->arena, OFFER_CLIENT "/%" PRIu32, updates);
+    if (find_partition(tracing, TOPIC_DOCUMENTS, key, &documents))
+        spot(tracing, TOPIC_DOCUMENTS, documents, fits_batch, &tracing->composed);
 }
 
 /* --- steps --- */
@@ -262,10 +264,9 @@ static char *composer_text(const struct tracing *tracing)
     struct topic_lag lag;
     uint32_t partition;
 
-    if (!tracing->inspect->topics)
-        return arena_strdup(tracing->arena, "the composer takes it");
-    partition = partition_of(tracing, TOPIC_OFFER_UPDATES, tracing->id_text);
-    if (topic_lag(tracing->inspect->topics, COMPOSER_GROUP, TOPIC_OFFER_UPDATES, partition, &lag,
+    if (!tracing->inspect->topics ||
+        !find_partition(tracing, TOPIC_OFFER_UPDATES, tracing->id_text, &partition) ||
+        topic_lag(tracing->inspect->topics, COMPOSER_GROUP, TOPIC_OFFER_UPDATES, partition, &lag,
                   NULL))
         return arena_strdup(tracing->arena, "the composer takes it");
     return arena_printf(tracing->arena,

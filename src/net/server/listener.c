@@ -168,15 +168,16 @@ void listener_empty(struct listener *listener)
 static int split(const char *address, char host[HOST_SIZE], char port[8], struct err *err)
 {
     const char *colon = strrchr(address, ':');
+    const char *name = address;
     size_t size = colon ? (size_t)(colon - address) : 0;
 
     if (size >= 2 && address[0] == '[' && address[size - 1] == ']') {
-        address++;
+        name++;
         size -= 2;
     }
     if (!colon || size == 0 || size >= HOST_SIZE || strlen(colon + 1) == 0 || strlen(colon + 1) > 5)
         return err_set(err, ERR_INVALID, "'%s' is not an address: write HOST:PORT", address);
-    memcpy(host, address, size);
+    memcpy(host, name, size);
     host[size] = 0;
     snprintf(port, 8, "%s", colon + 1);
     return 0;
@@ -186,6 +187,18 @@ static in_port_t port_of(const struct sockaddr_storage *name)
 {
     return name->ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)name)->sin6_port
                                        : ((const struct sockaddr_in *)name)->sin_port;
+}
+
+/* One of all addresses of the machine is not that of one of them: it lets others in. */
+static bool is_same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+    if (a->ss_family != b->ss_family || port_of(a) != port_of(b))
+        return false;
+    if (a->ss_family == AF_INET6)
+        return memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr,
+                      &((const struct sockaddr_in6 *)b)->sin6_addr, sizeof(struct in6_addr)) == 0;
+    return ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
+           ((const struct sockaddr_in *)b)->sin_addr.s_addr;
 }
 
 /* A socket of this address that whoever started the process has opened for it, as systemd does
@@ -206,8 +219,7 @@ static int inherited(const struct addrinfo *wanted)
         struct sockaddr_storage name = {0};
         socklen_t size = sizeof(name);
 
-        if (getsockname(fd, (struct sockaddr *)&name, &size) || name.ss_family != want.ss_family ||
-            port_of(&name) != port_of(&want))
+        if (getsockname(fd, (struct sockaddr *)&name, &size) || !is_same_address(&name, &want))
             continue;
         fcntl(fd, F_SETFD, FD_CLOEXEC);
         fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);

@@ -23,8 +23,10 @@ enum exit_code process_serve(struct process *process)
 
 enum exit_code cmd_up(const struct invocation *invocation)
 {
-    struct process process = {
-        .config = &invocation->config, .arena = invocation->arena, .demo = true};
+    struct process process = {.config = &invocation->config,
+                              .arena = invocation->arena,
+                              .demo = true,
+                              .json = invocation->json};
 
     object_check(invocation, INVOCATION_MAGIC);
     process_take_roles(&process);
@@ -59,7 +61,8 @@ static enum exit_code refuse_role(const char *name)
 
 enum exit_code cmd_serve(const struct invocation *invocation)
 {
-    struct process process = {.config = &invocation->config, .arena = invocation->arena};
+    struct process process = {
+        .config = &invocation->config, .arena = invocation->arena, .json = invocation->json};
 
     object_check(invocation, INVOCATION_MAGIC);
     for (size_t i = 0; i < invocation->argument_count; i++) {

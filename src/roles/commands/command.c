@@ -176,7 +176,7 @@ static bool role_line(size_t place, const char **name, const char **help)
     return true;
 }
 
-#define SERVING (COMMAND_SETTINGS | COMMAND_CONFIG | COMMAND_SERVES)
+#define SERVING (COMMAND_SETTINGS | COMMAND_CONFIG | COMMAND_SERVES | COMMAND_JSON)
 #define ASKING (COMMAND_SETTINGS | COMMAND_CONFIG | COMMAND_JSON)
 
 const struct command command_table[] = {
@@ -187,9 +187,10 @@ const struct command command_table[] = {
          "Opens the data directory (making it if need be), brings its tables up to date and runs "
          "every role. Prints the addresses to open and, when it is served on loopback and there is "
          "no configuration file or no key yet, a key for this start. Any other address is served "
-         "only once a key exists. SIGTERM or Ctrl-C finishes what is in flight and exits 0; a "
-         "second one exits at once.",
-     .example = "torg up\ntorg up --data=/var/lib/torg --listen=127.0.0.1:9000",
+         "only once a key exists. With --json it prints one line when it serves, which names the "
+         "key's file and never the key. SIGTERM or Ctrl-C finishes what is in flight and exits 0; "
+         "a second one exits at once.",
+     .example = "torg up\ntorg up --data=/var/lib/torg --listen=127.0.0.1:9000\ntorg up --json",
      .flags = SERVING,
      .run = cmd_up},
     {.name = "demo",
@@ -460,7 +461,7 @@ const struct command command_table[] = {
      .example = "torg feed report --seller s-17 --outcome refused\n"
                 "torg feed report --seller s-17 4 --report rows.csv",
      .options = feed_report_options,
-     .flags = COMMAND_SETTINGS | COMMAND_CONFIG,
+     .flags = COMMAND_JSON | COMMAND_SETTINGS | COMMAND_CONFIG,
      .argument_max = 1,
      .run = cmd_feed_report},
     FEED_SCHEDULE_COMMANDS,

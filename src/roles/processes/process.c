@@ -12,6 +12,7 @@
 #include "access/keys.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "config/address.h"
 #include "roles/processes/readiness.h"
 #include "roles/processes/stopper.h"
@@ -199,23 +200,49 @@ const char *process_operators_url(const struct process *process)
                         server_operator_port(process->server));
 }
 
-static void print_welcome(const struct process *process)
+static void put_member(struct buf *out, const char *name, const char *text)
+{
+    if (!text)
+        return;
+    buf_printf(out, ",\"%s\":", name);
+    text_put_json(out, bytes_of(text));
+}
+
+/* For programs that start this one: a line when it serves. The key stays in its file. */
+static void print_welcome_json(const struct process *process, const char *path)
+{
+    struct buf line = BUF_INIT(64 << 10);
+
+    buf_printf(&line, "{\"version\":\"" TORG_VERSION "\",\"process\":%d", (int)getpid());
+    put_member(&line, "url", process_url(process));
+    put_member(&line, "operatorsUrl", process_operators_url(process));
+    put_member(&line, "data", path);
+    put_member(&line, "startKeyFile",
+               *process->start_key ? arena_printf(process->arena, "%s/start.key", path) : NULL);
+    buf_put_text(&line, ",\"roles\":[");
+    for (size_t i = 0; i < process->role_count; i++)
+        buf_printf(&line, "%s\"%s\"", i ? "," : "", process->roles[i]->name);
+    buf_put_text(&line, "]}");
+    puts(buf_text(&line));
+    fflush(stdout);
+    buf_release(&line);
+}
+
+static void print_welcome(const struct process *process, const char *path)
 {
     const char *url = process_url(process);
     const char *operators = process_operators_url(process);
-    char *path = realpath(process->dir.path, NULL);
 
     printf("torg " TORG_VERSION " is up (process %d). Ctrl-C stops it.\n\n", (int)getpid());
     tell_pages(process, url);
     if (operators)
         printf("  operators     %s/readyz and /metrics\n", operators);
-    printf("  data          %s\n", path ? path : process->dir.path);
+    printf("  data          %s\n", path);
     printf("  keys          torg key create|list|rotate|revoke\n");
     if (*process->start_key)
         print_start_key(process, url);
     putchar('\n');
     fflush(stdout);
-    free(path);
 }
 
 /* --- life --- */
@@ -348,11 +375,15 @@ static void close_all(struct process *process)
 
 static int welcome(struct process *process, struct err *err)
 {
+    char *path;
+
     if (process->attendant && process->attendant->begin) {
         process->is_attended = true;
         return process->attendant->begin(process, err);
     }
-    print_welcome(process);
+    path = realpath(process->dir.path, NULL);
+    (process->json ? print_welcome_json : print_welcome)(process, path ? path : process->dir.path);
+    free(path);
     return 0;
 }
 

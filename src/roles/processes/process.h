@@ -95,6 +95,7 @@ struct process {
     struct readiness *readiness; /* NULL: nothing is to be watched, or it does not serve yet */
     const struct attendant *attendant; /* borrowed; NULL: none */
     bool demo;                         /* torg up: an empty store gets the demo catalogue */
+    bool json;                         /* the welcome is a line of JSON */
     bool is_attended;                  /* attendant->begin was called */
     struct synonym_holder *synonyms;   /* NULL until the role search has opened it */
     struct catalog_holder *catalog;    /* NULL until a role has called process_open_catalog */

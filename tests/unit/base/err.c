@@ -43,7 +43,7 @@ static void errno_is_told(void **state)
     assert_string_equal(err.text, "open x: No such file or directory");
     errno = ENOSPC;
     assert_int_equal(err_errno(&err, "write"), ERR_UNAVAILABLE);
-    assert_string_equal(err.text, "write: No space left on device");
+    assert_string_equal(err.text, "write: No space left on device; make room on the disk");
     errno = EIO;
     assert_int_equal(err_errno(NULL, "write"), ERR_UNAVAILABLE);
 }

@@ -388,6 +388,39 @@ static void a_roll_that_fails_half_way_heals(void **state)
     }
 }
 
+/* The roll fails, then its repair, each at one of its syncs; then the power goes, and the disk has
+ * kept everything, or some of it. */
+static void a_heal_that_fails_half_way_leaves_what_opens(void **state)
+{
+    struct bench *bench = *state;
+    struct topic_config config = {1, 0, TOPIC_SEGMENT_SIZE_MIN};
+    struct err err;
+
+    OK(topic_create(bench->topics, "t", &config, &err));
+    for (int step = 0; step < 24; step++) {
+        int keeps_all = step % 2, heal_sync = step / 2 % 3, roll_sync = step / 6;
+        uint8_t value[TOPIC_SEGMENT_SIZE_MIN] = {'v'};
+        struct topic_record record = {.key = BYTES_LITERAL("k"), .value = {value, sizeof(value)}};
+        uint64_t first, end, kept;
+
+        OK(topic_produce(bench->topics, "t", &record, 1, NULL, &err)); /* the next one rolls */
+        OK(topic_range(bench->topics, "t", 0, &first, &end, &err));
+        bench->faults.fail_sync_after = roll_sync;
+        if (produce(bench, "x", &err) == 0)
+            end++;
+        clock_manual_advance(&bench->clock, (int64_t)TOPIC_HEAL_MS * MS_US);
+        bench->faults.fail_sync_after = heal_sync;
+        if (produce(bench, "y", &err) == 0)
+            end++;
+        crash(bench);
+        if (!keeps_all)
+            disk_memory_cut(bench->disk, (uint64_t)step);
+        OK(open_bench(bench, &err));
+        OK(topic_range(bench->topics, "t", 0, &first, &kept, &err));
+        assert_true(kept >= end);
+    }
+}
+
 static void a_commit_that_was_not_stored_is_an_error(void **state)
 {
     const char *names[] = {"t"};
@@ -635,6 +668,7 @@ int main(void)
         TEST(a_record_cannot_pass_for_a_frame),
         TEST(sealed_segments_may_not_rot_or_vanish),
         TEST(a_roll_that_fails_half_way_heals),
+        TEST(a_heal_that_fails_half_way_leaves_what_opens),
         TEST(a_commit_that_was_not_stored_is_an_error),
         TEST(a_group_behind_a_lost_tail_reads_what_comes),
         TEST(committed_offsets_are_compacted),
