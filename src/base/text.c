@@ -261,28 +261,84 @@ bool text_is_utf8(struct bytes text)
     return true;
 }
 
+enum { ESCAPE_SIZE_MAX = 6 };
+
+/* Whether one of eight bytes needs a look: below 0x20, a quote, a backslash, 0x7f, or 0xc2. A byte
+ * is zero if subtracting one sets its high bit, which it had not; borrows reach no lower byte. */
+static bool has_special(uint64_t word)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t highs = ones * 0x80;
+    uint64_t quote = word ^ (ones * '"'), slash = word ^ (ones * '\\');
+    uint64_t erase = word ^ (ones * 0x7f), upper = word ^ (ones * 0xc2);
+
+    return (((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) | ((slash - ones) & ~slash) |
+            ((erase - ones) & ~erase) | ((upper - ones) & ~upper)) &
+           highs;
+}
+
+/* Where the next byte is that must be escaped, or the end. */
+static size_t find_escaped(struct bytes text, size_t at)
+{
+    for (;;) {
+        uint64_t word;
+        size_t stop;
+
+        while (at + sizeof(word) <= text.size) {
+            memcpy(&word, text.data + at, sizeof(word));
+            if (has_special(word))
+                break;
+            at += sizeof(word);
+        }
+        stop = at + sizeof(word) < text.size ? at + sizeof(word) : text.size;
+        for (; at < stop; at++) {
+            uint8_t c = text.data[at];
+
+            if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f ||
+                (c == 0xc2 && at + 1 < text.size && text.data[at + 1] < 0xa0)) /* U+0080–9F */
+                return at;
+        }
+        if (at == text.size)
+            return at;
+    }
+}
+
+/* How many bytes it takes. */
+static size_t escape(uint8_t c, uint8_t to[ESCAPE_SIZE_MAX])
+{
+    static const char digits[] = "0123456789abcdef";
+
+    to[0] = '\\';
+    to[1] = c == '\n' ? 'n' : c;
+    if (c == '"' || c == '\\' || c == '\n')
+        return 2;
+    to[1] = 'u';
+    to[2] = to[3] = '0';
+    to[4] = (uint8_t)digits[c >> 4];
+    to[5] = (uint8_t)digits[c & 15];
+    return ESCAPE_SIZE_MAX;
+}
+
 void text_put_json(struct buf *out, struct bytes text)
 {
     size_t start = 0;
-    size_t i;
 
     buf_put_byte(out, '"');
-    for (i = 0; i < text.size; i++) {
-        uint8_t c = text.data[i];
-        bool upper = c == 0xc2 && i + 1 < text.size && text.data[i + 1] < 0xa0; /* U+0080–9F */
+    while (start < text.size) {
+        size_t at = find_escaped(text, start), plain = at - start, escaped = 0;
+        uint8_t bytes[ESCAPE_SIZE_MAX], *room;
 
-        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f && !upper)
-            continue;
-        buf_put_raw(out, text.data + start, i - start);
-        if (c == '"' || c == '\\')
-            buf_printf(out, "\\%c", c);
-        else if (c == '\n')
-            buf_put_text(out, "\\n");
-        else
-            buf_printf(out, "\\u%04x", upper ? text.data[++i] : c);
-        start = i + 1;
+        if (at < text.size) {
+            at += text.data[at] == 0xc2;
+            escaped = escape(text.data[at++], bytes);
+        }
+        room = buf_reserve(out, plain + escaped);
+        if (!room)
+            return;
+        memcpy(room, text.data + start, plain);
+        memcpy(room + plain, bytes, escaped);
+        buf_advance(out, plain + escaped);
+        start = at;
     }
-    if (text.size > start)
-        buf_put_raw(out, text.data + start, text.size - start);
     buf_put_byte(out, '"');
 }

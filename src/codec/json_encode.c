@@ -45,7 +45,7 @@ static bool is_zero(ProtobufCType type, const void *slot)
     case PROTOBUF_C_TYPE_DOUBLE:
         return *(const double *)slot == 0;
     case PROTOBUF_C_TYPE_STRING:
-        return text_at(slot).size == 0;
+        return !*(char *const *)slot || !**(char *const *)slot;
     case PROTOBUF_C_TYPE_BYTES:
         return ((const ProtobufCBinaryData *)slot)->len == 0;
     case PROTOBUF_C_TYPE_MESSAGE:
@@ -237,10 +237,8 @@ static void put_fields(const struct writer *writer, const struct json_type *type
 
         if (!is_present(message, field->field) && !(writer->zeros && zero_matters(field->field)))
             continue;
-        if (!first)
-            buf_put_byte(out, ',');
+        buf_put(out, bytes_skip(field->literal, first));
         first = false;
-        buf_put(out, field->literal);
         if (field->is_map)
             put_map(writer, field, message, depth);
         else if (field->field->label == PROTOBUF_C_LABEL_REPEATED)

@@ -251,7 +251,7 @@ static void prepare(struct batch *batch, struct json_type *type)
 
         field->field = from;
         field->name = json_name(proto, from);
-        field->literal = bytes_of(arena_printf(memory, "\"%s\":", field->name));
+        field->literal = bytes_of(arena_printf(memory, ",\"%s\":", field->name));
         field->is_map = is_map(descriptor, from);
         if (from->type == PROTOBUF_C_TYPE_MESSAGE)
             field->type = find_or_start(batch, from->descriptor);

@@ -28,7 +28,7 @@ struct json_field {
     const ProtobufCFieldDescriptor *field;
     const struct json_type *type; /* of a message field; else NULL */
     const char *name;             /* as JSON has it */
-    struct bytes literal;         /* "\"name\":" */
+    struct bytes literal;         /* ",\"name\":": the first of a message goes without the comma */
     bool is_map;                  /* a list of entries, an object in JSON */
 };
 

@@ -272,6 +272,56 @@ static void json_literals(void **state)
     buf_release(&out);
 }
 
+static void slow_put_json(struct buf *out, const uint8_t *data, size_t size)
+{
+    buf_put_text(out, "\"");
+    for (size_t i = 0; i < size; i++) {
+        bool upper = data[i] == 0xc2 && i + 1 < size && data[i + 1] < 0xa0;
+
+        i += upper;
+        if (data[i] == '\n')
+            buf_put_text(out, "\\n");
+        else if (upper || data[i] < 0x20 || data[i] == 0x7f)
+            buf_printf(out, "\\u%04x", data[i]);
+        else if (data[i] == '"' || data[i] == '\\')
+            buf_printf(out, "\\%c", data[i]);
+        else
+            buf_put_byte(out, data[i]);
+    }
+    buf_put_text(out, "\"");
+}
+
+/* Text is looked at eight bytes at a time: what must be escaped may be in any of them. */
+static void json_literals_of_random_text(void **state)
+{
+    static const char *const parts[] = {
+        "\"", "\\", "\n",   "\t", "\x7f", "\xc2\x85", "\xc2\xa9",
+        "я",  "x",  "\x80", "~",  "!",    " ",        "\xf0\x9f\x98\x80"};
+    uint64_t seed = random_u64();
+    struct rng rng = rng_seeded(seed);
+    struct buf text = BUF_INIT(1 << 10), quick = BUF_INIT(1 << 12), slow = BUF_INIT(1 << 12);
+
+    (void)state;
+    for (int round = 0; round < 100000; round++) {
+        size_t plain = 1 + rng_below(&rng, 12);
+
+        buf_reset(&text);
+        for (size_t i = rng_below(&rng, 40); i > 0; i--)
+            buf_put_text(&text, rng_below(&rng, plain)
+                                    ? "abc" + rng_below(&rng, 3)
+                                    : parts[rng_below(&rng, ARRAY_COUNT(parts))]);
+        buf_reset(&quick);
+        buf_reset(&slow);
+        text_put_json(&quick, buf_bytes(&text));
+        slow_put_json(&slow, text.data, text.size);
+        if (!bytes_equal(buf_bytes(&quick), buf_bytes(&slow)))
+            fail_msg("seed %ju, round %d", (uintmax_t)seed, round);
+    }
+    buf_release(&text);
+    buf_release(&quick);
+    buf_release(&slow);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +333,7 @@ int main(void)
         cmocka_unit_test(utf8_is_what_its_definition_says),
         cmocka_unit_test(utf8_of_random_words),
         cmocka_unit_test(json_literals),
+        cmocka_unit_test(json_literals_of_random_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
