@@ -3,7 +3,8 @@
  * fair.c - see fair.h.
  *
  * Callers with jobs are a heap by tag, the virtual time at which their next job starts; the time of
- * the queue is the tag of the last job taken. Lanes of a caller are in two lists (as flows of
+ * the queue is the tag of the last job taken. A caller of whom running_max jobs run stands in a
+ * list instead, until one of them has ended. Lanes of a caller are in two lists (as flows of
  * fq_codel are): new ones, of which no job was taken since they came, go first; one with more jobs
  * behind its first goes to the end of the old ones, which take turns. After FAIR_DEEP new ones an
  * old one is next. A lane is forgotten when it is empty, a caller when it is that and the queue's
@@ -24,6 +25,7 @@ enum {
     TABLE_SIZE = 1024, /* chains; callers and lanes are some thousands at most */
     FIRST_COST_US = 1000,
     COST_WEIGHT = 8, /* of what is known, beside one new cost */
+    LOOK_COUNT = 64, /* lanes that are looked at to reckon a wait */
 };
 
 enum { LANES_NEW, LANES_OLD, LANES_COUNT };
@@ -46,12 +48,14 @@ struct caller {
     int64_t tag_us;
     int64_t cost_us;  /* of one of its jobs, as far as is known */
     int64_t spent_us; /* by the clock */
-    size_t place;     /* in the heap, from 1; 0: no job waits */
-    unsigned count;   /* jobs that wait */
+    size_t place;     /* in the heap, from 1; 0: no job waits, or it is sated */
+    struct caller *next_sated;
+    unsigned count; /* jobs that wait */
     unsigned running;
     unsigned new_taken; /* jobs of new lanes since one of an old lane was taken */
     struct lane *first[LANES_COUNT];
     struct lane *last[LANES_COUNT];
+    unsigned lane_counts[LANES_COUNT];
 };
 
 enum { FAIR_MAGIC = OBJECT_MAGIC('f', 'a', 'i', 'r') };
@@ -59,6 +63,7 @@ enum { FAIR_MAGIC = OBJECT_MAGIC('f', 'a', 'i', 'r') };
 struct fair {
     uint32_t magic;
     unsigned job_max;
+    unsigned running_max;
     unsigned count;
     unsigned running;
     int64_t now_us;                     /* virtual */
@@ -68,14 +73,17 @@ struct fair {
     struct lane *lanes[TABLE_SIZE]; /* owned */
     struct caller **heap;           /* from 1 */
     size_t heap_count;
+    struct caller *sated; /* jobs of them wait, and as many run as may */
+    size_t sated_count;
 };
 
-struct fair *fair_new(unsigned job_max)
+struct fair *fair_new(unsigned job_max, unsigned running_max)
 {
     struct fair *fair = mem_zero(sizeof(*fair));
 
     object_begin(fair, FAIR_MAGIC);
     fair->job_max = job_max;
+    fair->running_max = running_max;
     fair->heap = mem_array((size_t)job_max + 2, sizeof(*fair->heap)); /* a caller has a job */
     return fair;
 }
@@ -103,6 +111,12 @@ void fair_free(struct fair *fair)
 unsigned fair_count(const struct fair *fair)
 {
     return fair->count;
+}
+
+bool fair_has_next(const struct fair *fair)
+{
+    object_check(fair, FAIR_MAGIC);
+    return fair->heap_count > 0;
 }
 
 /* --- the heap --- */
@@ -158,6 +172,43 @@ static void heap_remove(struct fair *fair, struct caller *caller)
         return;
     sift_down(fair, last, place);
     sift_up(fair, last, last->place);
+}
+
+static bool is_sated(const struct fair *fair, const struct caller *caller)
+{
+    return fair->running_max && caller->id && caller->running >= fair->running_max;
+}
+
+/* It has jobs that wait. */
+static void stand_in_line(struct fair *fair, struct caller *caller)
+{
+    assert(caller->count > 0);
+    if (!is_sated(fair, caller)) {
+        heap_add(fair, caller);
+        return;
+    }
+    caller->next_sated = fair->sated;
+    fair->sated = caller;
+    fair->sated_count++;
+}
+
+static void leave_sated(struct fair *fair, struct caller *caller)
+{
+    struct caller **at = &fair->sated;
+
+    while (*at != caller)
+        at = &(*at)->next_sated;
+    *at = caller->next_sated;
+    assert(fair->sated_count > 0);
+    fair->sated_count--;
+}
+
+static void leave_line(struct fair *fair, struct caller *caller)
+{
+    if (caller->place)
+        heap_remove(fair, caller);
+    else
+        leave_sated(fair, caller);
 }
 
 static void move(struct fair *fair, struct caller *caller, int64_t tag_us)
@@ -247,12 +298,15 @@ static void list_lane(struct lane *lane, unsigned list)
     else
         caller->first[list] = lane;
     caller->last[list] = lane;
+    caller->lane_counts[list]++;
 }
 
 static void unlist_lane(struct lane *lane)
 {
     struct caller *caller = lane->caller;
 
+    assert(caller->lane_counts[lane->list] > 0);
+    caller->lane_counts[lane->list]--;
     if (lane->next)
         lane->next->previous = lane->previous;
     else
@@ -263,13 +317,20 @@ static void unlist_lane(struct lane *lane)
         caller->first[lane->list] = lane->next;
 }
 
-static struct lane *get_lane(struct fair *fair, struct caller *caller, uint64_t id)
+static struct lane *find_lane(const struct fair *fair, const struct caller *caller, uint64_t id)
 {
-    struct lane **chain = lane_chain(fair, caller->id, id);
-    struct lane *lane = *chain;
+    struct lane *lane = *lane_chain((struct fair *)fair, caller->id, id);
 
     while (lane && (lane->caller != caller || lane->id != id))
         lane = lane->next_same;
+    return lane;
+}
+
+static struct lane *get_lane(struct fair *fair, struct caller *caller, uint64_t id)
+{
+    struct lane **chain = lane_chain(fair, caller->id, id);
+    struct lane *lane = find_lane(fair, caller, id);
+
     if (lane)
         return lane;
     lane = mem_zero(sizeof(*lane));
@@ -327,7 +388,7 @@ void fair_push(struct fair *fair, struct job *job)
         return;
     if (caller->tag_us < fair->now_us)
         caller->tag_us = fair->now_us; /* not owed for the time it was away */
-    heap_add(fair, caller);
+    stand_in_line(fair, caller);
 }
 
 static void took(struct fair *fair, struct lane *lane)
@@ -338,7 +399,7 @@ static void took(struct fair *fair, struct lane *lane)
     fair->count--;
     caller->count--;
     if (!caller->count)
-        heap_remove(fair, caller);
+        leave_line(fair, caller);
 }
 
 struct job *fair_pop(struct fair *fair)
@@ -371,6 +432,10 @@ struct job *fair_pop(struct fair *fair)
     }
     caller->running++;
     fair->running++;
+    if (caller->count && is_sated(fair, caller)) {
+        heap_remove(fair, caller);
+        stand_in_line(fair, caller);
+    }
     job->cost_us = caller->cost_us;
     move(fair, caller, caller->tag_us + job->cost_us);
     return job;
@@ -392,12 +457,6 @@ bool fair_next_is_dear(const struct fair *fair)
 {
     object_check(fair, FAIR_MAGIC);
     return fair->heap_count && fair->heap[1]->cost_us >= FAIR_DEAR_US;
-}
-
-unsigned fair_next_running(const struct fair *fair)
-{
-    object_check(fair, FAIR_MAGIC);
-    return fair->heap_count && fair->heap[1]->id ? fair->heap[1]->running : 0;
 }
 
 /* Drawn near to what one more job took. */
@@ -422,6 +481,10 @@ void fair_done(struct fair *fair, uint64_t id, int64_t taken_for_us, int64_t cos
          tag_us > fair->now_us ? tag_us : fair->now_us); /* not before who comes now */
     caller->cost_us = learn(caller->cost_us, cost_us);
     caller->spent_us = learn(caller->spent_us, spent_us);
+    if (caller->count && !caller->place) {
+        leave_sated(fair, caller);
+        heap_add(fair, caller);
+    }
     caller->running--;
     fair->running--;
     if (!fair->running && !fair->count)
@@ -430,20 +493,21 @@ void fair_done(struct fair *fair, uint64_t id, int64_t taken_for_us, int64_t cos
 
 /* --- when there is too much --- */
 
+static int64_t work_us(const struct caller *caller)
+{
+    return (int64_t)caller->count * caller->cost_us;
+}
+
 static struct caller *greediest(const struct fair *fair)
 {
-    struct caller *worst = NULL;
-    int64_t most_us = 0;
+    struct caller *worst = fair->sated;
 
-    for (size_t i = 1; i <= fair->heap_count; i++) {
-        struct caller *caller = fair->heap[i];
-        int64_t work_us = (int64_t)caller->count * caller->cost_us;
-
-        if (work_us > most_us) {
-            most_us = work_us;
+    for (struct caller *caller = worst; caller; caller = caller->next_sated)
+        if (work_us(caller) > work_us(worst))
             worst = caller;
-        }
-    }
+    for (size_t i = 1; i <= fair->heap_count; i++)
+        if (!worst || work_us(fair->heap[i]) > work_us(worst))
+            worst = fair->heap[i];
     return worst;
 }
 
@@ -482,13 +546,32 @@ struct job *fair_drop(struct fair *fair, uint64_t id)
     return job;
 }
 
-int64_t fair_wait_us(const struct fair *fair, uint64_t id, unsigned running_max)
+/* How many jobs of a caller go before the one behind `depth` of its lane: as many of each lane as
+ * they take turns, reckoned by some of the lanes. */
+static uint64_t before(const struct caller *caller, unsigned depth)
+{
+    uint64_t lane_count = caller->lane_counts[LANES_NEW] + caller->lane_counts[LANES_OLD];
+    uint64_t sum = 0;
+    unsigned seen = 0;
+
+    for (size_t i = 0; i < LANES_COUNT; i++)
+        for (const struct lane *lane = caller->first[i]; lane && seen < LOOK_COUNT;
+             lane = lane->next, seen++)
+            sum += lane->count < depth ? lane->count : depth;
+    return sum * lane_count / seen;
+}
+
+int64_t fair_wait_us(const struct fair *fair, uint64_t id, uint64_t lane_id, unsigned running_max)
 {
     const struct caller *caller = find_caller(fair, id);
+    const struct lane *lane;
+    uint64_t count;
 
     object_check(fair, FAIR_MAGIC);
     if (!caller || !caller->count)
         return 0;
-    return (int64_t)caller->count * caller->spent_us * (int64_t)fair->heap_count /
+    lane = find_lane(fair, caller, lane_id);
+    count = lane ? before(caller, lane->count) : caller->lane_counts[LANES_NEW];
+    return (int64_t)count * caller->spent_us * (int64_t)(fair->heap_count + fair->sated_count) /
            (int64_t)running_max;
 }

@@ -20,18 +20,19 @@
 struct fair;
 struct job;
 
-struct fair *fair_new(unsigned job_max);
+/* running_max: jobs of one caller that run at once, while its next ones wait and others go before
+ * them; 0: any number, as for those that are nobody's (caller 0). */
+struct fair *fair_new(unsigned job_max, unsigned running_max);
 void fair_free(struct fair *fair); /* empty; NULL is fine */
 
-unsigned fair_count(const struct fair *fair);
+unsigned fair_count(const struct fair *fair);       /* jobs that wait */
+bool fair_has_next(const struct fair *fair);        /* ... and one of them may be taken now */
 void fair_push(struct fair *fair, struct job *job); /* fewer than job_max are there */
-struct job *fair_pop(struct fair *fair);            /* NULL: there is none */
+struct job *fair_pop(struct fair *fair);            /* NULL: fair_has_next is false */
 /* The next job is of a caller of whom none runs; or of a new lane of one whose jobs take long. */
 bool fair_next_is_new(const struct fair *fair);
 /* ... of one whose jobs take longer than FAIR_DEAR_US. */
 bool fair_next_is_dear(const struct fair *fair);
-/* How many of its caller run; of those that are nobody's (0) none do. */
-unsigned fair_next_running(const struct fair *fair);
 /* A job that was popped has ended: what it was taken for (job.cost_us) is put right by what it
  * cost, and waits are foreseen by what it spent of the clock. */
 void fair_done(struct fair *fair, uint64_t caller, int64_t taken_for_us, int64_t cost_us,
@@ -41,7 +42,8 @@ void fair_done(struct fair *fair, uint64_t caller, int64_t taken_for_us, int64_t
  * this one and has a job that may be dropped; else NULL: the one who comes is the greediest. */
 struct job *fair_drop(struct fair *fair, uint64_t caller);
 
-/* How long the caller's next job would wait, where so many run at once; 0: it has none queued. */
-int64_t fair_wait_us(const struct fair *fair, uint64_t caller, unsigned running_max);
+/* How long the next job of a caller's lane would wait, where so many run at once: for those that
+ * go before it, which are few if the lane has none in the queue. */
+int64_t fair_wait_us(const struct fair *fair, uint64_t caller, uint64_t lane, unsigned running_max);
 
 #endif

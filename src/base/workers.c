@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/condition.h"
 #include "base/fair.h"
@@ -37,8 +38,22 @@ struct workers {
 
 static bool add_thread(struct workers *workers);
 
-/* The pool whose job this thread runs; NULL: none that limits what runs. */
-static _Thread_local struct workers *own_pool;
+/* Of the job that this thread runs. */
+static _Thread_local struct {
+    struct workers *pool; /* NULL: none that limits what runs */
+    unsigned wait_count;  /* waits within waits */
+    uint64_t caller;
+    uint64_t lane;
+    int64_t billed_us; /* of all its jobs */
+} own;
+
+/* Whose jobs have so many threads waits: they may take long, and others come. */
+static unsigned share_of(const struct workers *workers)
+{
+    unsigned share = workers->thread_max - workers->thread_max / 4;
+
+    return !workers->run_list && workers->queue_max && share < workers->thread_max ? share : 0;
+}
 
 struct workers *workers_new(const char *name, unsigned thread_max, unsigned queue_max,
                             void (*run_list)(struct job *first), const struct clock *clock)
@@ -52,11 +67,19 @@ struct workers *workers_new(const char *name, unsigned thread_max, unsigned queu
     workers->queue_max = queue_max;
     workers->run_list = run_list;
     workers->clock = clock;
-    workers->queue = fair_new(queue_max + thread_max); /* those for whom a thread is on its way */
+    /* ... and those for whom a thread is on its way */
+    workers->queue = fair_new(queue_max + thread_max, share_of(workers));
     workers->tasks = mem_array(thread_max, sizeof(*workers->tasks));
     pthread_mutex_init(&workers->lock, NULL);
     condition_init(&workers->work, clock);
     return workers;
+}
+
+unsigned workers_core_count(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return count < 1 ? 1 : (unsigned)count;
 }
 
 void workers_limit_running(struct workers *workers, unsigned running_max)
@@ -72,25 +95,16 @@ static bool is_limited(const struct workers *workers)
     return workers->running_max < workers->thread_max;
 }
 
-/* Whose jobs have three quarters of the threads waits: they may take long, and others come. */
-static bool has_its_share(const struct workers *workers)
-{
-    unsigned share = workers->thread_max - workers->thread_max / 4;
-
-    return !workers->run_list && fair_next_running(workers->queue) >= share &&
-           share < workers->thread_max && workers->queue_max;
-}
-
 /* Under the lock. Who has nothing running does not wait until others have done, up to twice as
  * many: theirs may take long. Those that take long leave one place to the others. */
 static bool may_take(const struct workers *workers)
 {
     unsigned running_max = workers->running_max;
 
-    if (!fair_count(workers->queue))
+    if (!fair_has_next(workers->queue))
         return false;
     if (!is_limited(workers))
-        return workers->running_count < running_max && !has_its_share(workers);
+        return workers->running_count < running_max;
     if (fair_next_is_new(workers->queue))
         return workers->running_count < 2 * running_max;
     if (running_max > 1 && fair_next_is_dear(workers->queue))
@@ -163,7 +177,7 @@ static void run(struct task *task, void *arg)
 
     object_check(workers, WORKERS_MAGIC);
     if (is_limited(workers))
-        own_pool = workers;
+        own.pool = workers;
     pthread_mutex_lock(&workers->lock);
     for (;;) {
         struct job *job = next_job(workers, task);
@@ -176,16 +190,18 @@ static void run(struct task *task, void *arg)
         if (!job)
             break;
         count = write_bills(job, bills); /* afterwards the jobs are somebody else's */
+        own.caller = workers->run_list ? 0 : job->caller;
+        own.lane = workers->run_list ? 0 : job->lane;
         pthread_mutex_unlock(&workers->lock);
         task_says(task, "running a job");
         begun_us = clock_mono_us(workers->clock);
-        cost_us = is_limited(workers) ? clock_thread_us() : 0;
+        cost_us = is_limited(workers) ? worker_cpu_us() : 0;
         if (workers->run_list)
             workers->run_list(job);
         else
             job->run(job);
         spent_us = clock_mono_us(workers->clock) - begun_us;
-        cost_us = is_limited(workers) ? clock_thread_us() - cost_us : spent_us;
+        cost_us = is_limited(workers) ? worker_cpu_us() - cost_us : spent_us;
         pthread_mutex_lock(&workers->lock);
         workers->running_count--;
         for (unsigned i = 0; i < count; i++)
@@ -198,9 +214,9 @@ static void run(struct task *task, void *arg)
 
 void worker_waits(void)
 {
-    struct workers *workers = own_pool;
+    struct workers *workers = own.pool;
 
-    if (!workers)
+    if (!workers || own.wait_count++)
         return;
     pthread_mutex_lock(&workers->lock);
     assert(workers->running_count > 0);
@@ -212,13 +228,33 @@ void worker_waits(void)
 /* There may be one more than running_max for a while: who has waited does not wait again. */
 void worker_goes_on(void)
 {
-    struct workers *workers = own_pool;
+    struct workers *workers = own.pool;
 
     if (!workers)
+        return;
+    assert(own.wait_count > 0);
+    if (--own.wait_count)
         return;
     pthread_mutex_lock(&workers->lock);
     workers->running_count++;
     pthread_mutex_unlock(&workers->lock);
+}
+
+void worker_pass_on(struct job *job)
+{
+    job->caller = own.caller;
+    job->lane = own.lane;
+}
+
+void worker_bill(int64_t cpu_us)
+{
+    assert(cpu_us >= 0);
+    own.billed_us += cpu_us;
+}
+
+int64_t worker_cpu_us(void)
+{
+    return clock_thread_us() + own.billed_us;
 }
 
 /* Under the lock. */
@@ -252,9 +288,10 @@ static int make_room(struct workers *workers, const struct job *job, struct job 
         return 0;
     if (!workers->thread_count)
         return ERR_LIMIT;
-    if (job->due_us && clock_mono_us(workers->clock) +
-                               fair_wait_us(workers->queue, job->caller, workers->running_max) >
-                           job->due_us)
+    if (job->due_us &&
+        clock_mono_us(workers->clock) +
+                fair_wait_us(workers->queue, job->caller, job->lane, workers->running_max) >
+            job->due_us)
         return ERR_TIMEOUT;
     if (waiting < workers->queue_max)
         return 0;

@@ -30,17 +30,26 @@ struct job {
     bool is_queued;       /* from its submission until a thread has taken it */
 };
 
-/* run_list (may be NULL) runs several jobs at once, linked by next, instead of each job's run; a
- * thread then takes its share of those that wait. */
+/* One caller's jobs have three quarters of the threads at the most (unless they are nobody's, or
+ * there is no queue). run_list (may be NULL) runs several jobs at once,
+ * linked by next, instead of each job's run; a thread then takes its share of those that wait. */
 struct workers *workers_new(const char *name, unsigned thread_max, unsigned queue_max,
                             void (*run_list)(struct job *first), const struct clock *clock);
 void workers_free(struct workers *workers); /* waits for the jobs taken; NULL is fine */
 
 /* So many run at once, though there are more threads: for jobs that take the CPU. A job that has to
  * wait for something says so, on its thread, and another may run meanwhile. */
+unsigned workers_core_count(void);
 void workers_limit_running(struct workers *workers, unsigned running_max);
-void worker_waits(void);
+void worker_waits(void); /* a wait within a wait is the outer one's */
 void worker_goes_on(void);
+
+/* On the thread of a job that hands work to others: theirs is of the same caller, */
+void worker_pass_on(struct job *job);
+/* ... and what they computed for it, it is charged for. */
+void worker_bill(int64_t cpu_us);
+/* CPU of this thread, and what was billed to its jobs: only differences mean something. */
+int64_t worker_cpu_us(void);
 
 /* 0: it will be run, or given back. ERR_LIMIT: all threads are busy and the queue is full, and
  * nobody has more in it. ERR_TIMEOUT: by what its caller has before it, it would come too late. */

@@ -44,8 +44,8 @@ enum {
     NET_CONNECTION_WINDOW_SIZE = 1 << 20,
     NET_STREAM_OUT_SIZE_MAX = 128 << 10,      /* a stream's unsent bytes before call_write blocks */
     NET_UNSENT_CONNECTION_SIZE_MAX = 8 << 20, /* of answers; then a connection's next calls wait */
-    NET_UNSENT_CALLER_SIZE_MAX = 64 << 20,  /* of one key or address; then its next calls get 429 */
-    NET_UNSENT_SHED_SIZE = 192 << 20,       /* of all connections; then the worst is closed ... */
+    NET_UNSENT_CALLER_SIZE_MAX = 64 << 20,    /* of one caller; then its next calls get 429 */
+    NET_UNSENT_SHED_SIZE = 192 << 20,         /* of all connections; then the worst is closed ... */
     NET_UNSENT_SERVER_SIZE_MAX = 256 << 20, /* ... and from here on answers are refused (429) ... */
     NET_UNSENT_REFUSED_SIZE = 1 << 20, /* ... that are larger than this: no answer to a write */
     NET_UNSENT_SMALL_SIZE = 64 << 10,  /* up to this an answer is counted by its connection */

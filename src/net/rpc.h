@@ -86,7 +86,7 @@ const struct identity *call_identity(const struct call *call);
 const char *call_request_id(const struct call *call);
 /* Who is calling, as the audit log takes it: "NAME#KEY". */
 const char *call_actor(struct call *call);
-/* A hash of who is calling, to count by: of the key, else of the address. */
+/* A hash of who is calling, to count by: of the seller, else of the key, else of the address. */
 uint64_t call_caller(const struct call *call);
 
 /* The value of a request header or gRPC metadata (lower-case name); empty when absent. */

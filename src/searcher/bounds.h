@@ -40,8 +40,10 @@ enum {
     QUERY_LOG_PAUSE_MS = 20,              /* between two that are kept: 5 s at the least */
     COMPARE_DIFFERENCE_COUNT_MAX = 50,    /* told of a comparison */
     COMPARE_KEY_COUNT_MAX = 10,           /* documents told of a difference, gone and new */
-    SEARCHER_ASK_COUNT_MAX = 64,          /* shards asked at once by one process */
+    SEARCHER_ASK_COUNT_MAX = 64,          /* shards of other processes asked at once by one */
     SEARCHER_ASK_QUEUE_MAX = 4096,        /* and those that wait for that */
+    SEARCHER_ASK_SPARE_COUNT = 1,         /* shards of this process searched at once besides one a
+                                           * core: who waits for another process does not count */
 };
 
 #endif

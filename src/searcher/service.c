@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/workers.h"
 #include "codec/json.h"
 #include "searcher/bounds.h"
 #include "searcher/front/local.h"
@@ -162,11 +163,15 @@ static int count_words(struct call *call, const ProtobufCMessage *message, Proto
 static int search_shard(struct call *call, const ProtobufCMessage *message,
                         ProtobufCMessage *answer, struct err *err)
 {
+    int64_t begun_us = worker_cpu_us();
     Torg__V1__ShardAnswer *found = NULL;
     int rc = ask_shard(call, (const Torg__V1__ShardRequest *)message, NULL, &found, err);
 
     if (!rc)
         *(Torg__V1__ShardAnswer *)answer = *found;
+        ((Torg__V1__ShardAnswer *)answer)->cpu_microseconds =
+            (uint64_t)(worker_cpu_us() - begun_us);
+    }
     return rc;
 }
 

@@ -22,6 +22,7 @@ from kit import testd
 ECHO = testd.ECHO
 RESOURCE_EXHAUSTED = 8
 GREEDY_ADDRESS = "127.0.0.2"
+SELLER_CALLS = 60    # of each key
 CALLS = 240     # greedy ones; below a connection's streams
 GREEDY_MS, POLITE_MS = 2, 1    # told apart by it
 WRONG_COST = 10    # tokens, of a key that is none
@@ -81,20 +82,50 @@ def turns(path, greedy_address, greedy_connections):
         return f"the last of 10 polite calls was number {last + 1} of {CALLS + 10}"
 
 
+def seller_turns(path):
+    """Keys of one seller have turns together: another caller has half of them, not a third."""
+    with testd.Testd(path, workers=2, auth=True) as server, contextlib.ExitStack() as stack:
+        until = os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "go")
+
+        def ask(name, count, milliseconds):
+            client = stack.enter_context(server.http2())
+            for _ in range(count):
+                sleep(client, milliseconds, [("authorization", f"Bearer {name}")], until)
+            client.ping()    # all have been seen
+
+        ask("poor", 2, 1)
+        assert testd.wait_until(lambda: len(begun(server)) == 2), begun(server)
+        for name, milliseconds in (("tom-1", 20), ("tom-2", 20), ("good", 21)):
+            ask(name, SELLER_CALLS, milliseconds)
+        with open(until, "w", encoding="ascii"):
+            pass
+        assert testd.wait_until(lambda: len(begun(server)) >= SELLER_CALLS + 2)
+        others = begun(server)[2:SELLER_CALLS + 2].count(21)
+        assert others > SELLER_CALLS * 5 / 12, f"{others} of {SELLER_CALLS} were of another caller"
+        return f"{others} of the first {SELLER_CALLS} were of another caller"
+
+
 def late_calls(path):
     """What would wait for longer than its deadline is told so before it has waited."""
     with testd.Testd(path, workers=1) as server, server.http2() as client, \
             tempfile.TemporaryDirectory() as folder:
+        until = os.path.join(folder, "go")
         for _ in range(8):    # the server learns what they take
             assert client.reply(sleep(client, 300)).grpc_status == 0
         for _ in range(CALLS):
-            sleep(client, 300, until=os.path.join(folder, "never"))
+            sleep(client, 300, until=until)
         client.ping()
         before = server.calls("Sleep")
         reply = client.reply(sleep(client, 1, [("grpc-timeout", "20S")]))
         assert reply.grpc_status == RESOURCE_EXHAUSTED, reply
         assert "deadline" in reply.grpc_message, reply
         assert server.calls("Sleep") - before <= 1, "others were answered before"
+        with server.http2() as other:    # a turn of its own comes in time
+            stream = sleep(other, 1, [("grpc-timeout", "30S")])
+            other.ping()
+            with open(until, "w", encoding="ascii"):
+                pass
+            assert other.reply(stream).grpc_status == 0
 
 
 # --- rates ---
@@ -293,6 +324,7 @@ def main():
     lines.run("another address does not wait behind 240 calls", turns, path, GREEDY_ADDRESS, 1)
     lines.run("another connection does not wait behind 8 with 240 calls", turns, path,
               "127.0.0.1", 8)
+    lines.run("keys of one seller have turns together", seller_turns, path)
     lines.run("what cannot meet its deadline is refused early", late_calls, path)
     lines.run("rates by address and key", rates, path)
     lines.run("rates by key", key_rates, path)

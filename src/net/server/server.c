@@ -63,17 +63,10 @@ static void make_metrics(struct server_metrics *metrics)
                         "Connections closed because they held too many answers unsent.");
 }
 
-static unsigned core_count(void)
-{
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return count < 1 ? 1 : (unsigned)count;
-}
-
 static int make_loops(struct server *server, unsigned count, bool has_operators, struct err *err)
 {
     if (count == 0)
-        count = core_count();
+        count = workers_core_count();
     if (count > NET_REACTOR_COUNT_MAX)
         count = NET_REACTOR_COUNT_MAX;
     server->client_loops = count;
@@ -152,12 +145,12 @@ int server_new(const struct server_options *options, struct server **result, str
     server->workers = workers_new(
         "worker", worker_count > NET_WORKER_COUNT_MAX ? NET_WORKER_COUNT_MAX : worker_count,
         NET_WORKER_QUEUE_MAX, NULL, server->clock);
-    server->brief_workers = workers_new("brief", core_count() + NET_BRIEF_SPARE_COUNT,
+    server->brief_workers = workers_new("brief", workers_core_count() + NET_BRIEF_SPARE_COUNT,
                                         NET_WORKER_QUEUE_MAX, call_run_brief, server->clock);
-    server->compute_workers =
-        workers_new("compute", core_count() + NET_COMPUTE_SPARE_COUNT + NET_COMPUTE_WAIT_COUNT,
-                    NET_WORKER_QUEUE_MAX, NULL, server->clock);
-    workers_limit_running(server->compute_workers, core_count() + NET_COMPUTE_SPARE_COUNT);
+    server->compute_workers = workers_new(
+        "compute", workers_core_count() + NET_COMPUTE_SPARE_COUNT + NET_COMPUTE_WAIT_COUNT,
+        NET_WORKER_QUEUE_MAX, NULL, server->clock);
+    workers_limit_running(server->compute_workers, workers_core_count() + NET_COMPUTE_SPARE_COUNT);
     server->stream_workers =
         workers_new("stream", NET_STREAM_THREAD_COUNT_MAX, 0, NULL, server->clock);
     server->anonymous_workers =

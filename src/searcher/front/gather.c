@@ -30,6 +30,7 @@ struct attempt {
     struct gather_slot *slot; /* of the round */
     struct peer *peer;        /* NULL: this process */
     bool is_old;              /* it may answer with an old state */
+    bool is_callers;          /* the pool was full: it runs on the caller's thread */
 };
 
 struct gather_slot {
@@ -61,6 +62,7 @@ struct round {
     pthread_mutex_t lock;
     struct condition changed; /* one of the shards that the search waits for has answered */
     uint32_t refs;
+    int64_t cpu_us; /* of other threads, for the caller */
     enum gather_kind kind;
     int64_t deadline_us;
     struct gather_slot *slots;
@@ -166,8 +168,10 @@ static int ask_peer(const struct round *round, const struct attempt *attempt, st
 
     if (left_ms < 1)
         return err_set(err, ERR_TIMEOUT, "no time is left to ask another searcher");
+    worker_waits(); /* others compute, however long it stands still */
     rc = peer_call(attempt->peer, round->kind == GATHER_WORDS ? "CountWords" : "SearchShard",
                    buf_bytes(packed), left_ms, &answer, err);
+    worker_goes_on();
     if (!rc)
         rc = read_answer(round, attempt->peer, buf_bytes(&answer), arena, message, err);
     buf_release(&answer);
@@ -176,13 +180,14 @@ static int ask_peer(const struct round *round, const struct attempt *attempt, st
 
 /* What an attempt found is the slot's, unless another was faster. */
 static void finish_attempt(struct attempt *attempt, int rc, struct arena *arena,
-                           ProtobufCMessage *message, const struct err *err)
+                           ProtobufCMessage *message, int64_t cpu_us, const struct err *err)
 {
     struct round *round = attempt->round;
     struct gather_slot *slot = attempt->slot;
 
     object_check(round, ROUND_MAGIC);
     pthread_mutex_lock(&round->lock);
+    round->cpu_us += cpu_us;
     assert(slot->running > 0 && slot->local_running <= slot->running);
     slot->running--;
     slot->local_running -= attempt->peer == NULL;
@@ -204,11 +209,25 @@ static void finish_attempt(struct attempt *attempt, int rc, struct arena *arena,
     free(attempt);
 }
 
+/* CPU of another process, as it says: no more than it could have had. */
+static int64_t peer_cpu_us(const struct attempt *attempt, const ProtobufCMessage *message)
+{
+    int64_t most_us = (int64_t)SEARCHER_DEADLINE_MS_MAX * MS_US;
+    uint64_t cpu_us;
+
+    if (!message || !attempt->peer || attempt->round->kind == GATHER_WORDS)
+        return 0;
+    cpu_us = ((const Torg__V1__ShardAnswer *)message)->cpu_microseconds;
+    return cpu_us < (uint64_t)most_us ? (int64_t)cpu_us : most_us;
+}
+
 static void run_attempt(struct job *job)
 {
     struct attempt *attempt = container_of(job, struct attempt, job);
     struct arena *arena = arena_new();
     ProtobufCMessage *message = NULL;
+    int64_t begun_us = worker_cpu_us();
+    int64_t cpu_us;
     struct err err = {0};
     int rc;
 
@@ -217,7 +236,10 @@ static void run_attempt(struct job *job)
         rc = ask_peer(attempt->round, attempt, arena, &message, &err);
     else
         rc = ask_here(attempt->round, attempt->slot, attempt->is_old, arena, &message, &err);
-    finish_attempt(attempt, rc, arena, message, &err);
+    cpu_us = peer_cpu_us(attempt, message);
+    if (!attempt->is_callers)
+        cpu_us += worker_cpu_us() - begun_us;
+    finish_attempt(attempt, rc, arena, message, cpu_us, &err);
 }
 
 /* Under the lock. peer NULL: of this process. */
@@ -266,8 +288,30 @@ static void start(const struct gatherer *gatherer, struct attempt *attempt)
 {
     if (!attempt)
         return;
-    if (workers_submit(gatherer->workers, &attempt->job))
-        run_attempt(&attempt->job);
+    worker_pass_on(&attempt->job);
+    if (!workers_submit(gatherer->workers, &attempt->job))
+        return;
+    attempt->is_callers = true;
+    run_attempt(&attempt->job);
+}
+
+/* ---- the pool ---- */
+
+struct gather_threads gather_threads(unsigned core_count)
+{
+    unsigned running_max = core_count + SEARCHER_ASK_SPARE_COUNT;
+
+    return (struct gather_threads){running_max, SEARCHER_ASK_COUNT_MAX + running_max};
+}
+
+struct workers *gather_workers_new(unsigned core_count, const struct clock *clock)
+{
+    struct gather_threads threads = gather_threads(core_count);
+    struct workers *workers =
+        workers_new("shards", threads.thread_max, SEARCHER_ASK_QUEUE_MAX, NULL, clock);
+
+    workers_limit_running(workers, threads.running_max);
+    return workers;
 }
 
 /* ---- the round ---- */
@@ -492,5 +536,6 @@ void gather(const struct gatherer *gatherer, enum gather_kind kind, const struct
         }
         slot->is_done = true; /* what comes later is nobody's */
     }
+    worker_bill(round->cpu_us);
     round_release(round);
 }

@@ -42,6 +42,15 @@ struct gatherer {
     const struct clock *clock; /* of deadlines; NULL: the system's */
 };
 
+/* What its pool has on a machine of so many cores. Shards of this process take the CPU, so few of
+ * them are searched at once; calls to other searchers wait, on threads besides those. */
+struct gather_threads {
+    unsigned running_max; /* below thread_max */
+    unsigned thread_max;
+};
+struct gather_threads gather_threads(unsigned core_count);
+struct workers *gather_workers_new(unsigned core_count, const struct clock *clock);
+
 /* Fills asks, one a shard of the epoch. Memory of the answers is the arena's. */
 void gather(const struct gatherer *gatherer, enum gather_kind kind, const struct index_epoch *epoch,
             struct gather_ask *asks, uint32_t count, int64_t deadline_us, struct arena *arena);

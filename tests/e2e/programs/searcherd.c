@@ -25,6 +25,7 @@
 #include "net/server/server.h"
 #include "searcher/front/fronts.h"
 #include "searcher/service.h"
+#include "searcher/service_plain.h"
 
 enum { SHARD_COUNT = 3, LIST_MAX = 16, DRAIN_MS = 1000, LINE_SIZE = 512, FIRST_NEW = 100000 };
 
@@ -171,6 +172,7 @@ int main(int argc, char **argv)
     struct server_options serving = {0};
     struct searcher searcher = {.front = {.clock = clock_system()}};
     struct rpc_service service;
+    struct rest_service plain;
     struct server *server;
     struct err err = {0};
     char listen[64];
@@ -196,7 +198,9 @@ int main(int argc, char **argv)
         bad(err.text);
     searcher.front.gatherer.workers = workers_new("shards", 16, 256, NULL, clock_system());
     service = searcher_service(&searcher);
+    plain = plain_search_service(&searcher);
     server_add_service(server, &service);
+    server_add_rest(server, &plain);
     if (server_start(server, &err))
         bad(err.text);
     printf("%u\n", server_port(server));

@@ -197,7 +197,7 @@ static int authenticate(struct authenticator *self, const struct credential *cre
 static const struct rpc_method methods[] = {
     {.name = "Echo", .unary = echo, .flags = RPC_INLINE | RPC_OF_SELLER},
     {.name = "Fail", .unary = fail, .flags = RPC_PUBLIC},
-    {.name = "Sleep", .unary = sleep_some},
+    {.name = "Sleep", .unary = sleep_some, .flags = RPC_OF_SELLER},
     {.name = "Block", .unary = block, .flags = RPC_INLINE},
     {.name = "Count", .stream = count, .flags = RPC_SERVER_STREAM, .scope = "echo"},
     {.name = "Collect", .stream = collect, .flags = RPC_CLIENT_STREAM},

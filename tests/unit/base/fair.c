@@ -13,7 +13,7 @@
 #include "base/workers.h"
 #include <cmocka.h>
 
-enum { JOB_MAX = 2048, GREEDY = 1, POLITE = 2, LANE_COUNT = 50, COST_US = 1000 };
+enum { HELD_MAX = 30, JOB_MAX = 2048, GREEDY = 1, POLITE = 2, LANE_COUNT = 50, COST_US = 1000 };
 
 static struct job jobs[JOB_MAX];
 
@@ -47,7 +47,7 @@ static void drain(struct fair *fair)
 
 static void one_caller_is_served_in_order(void **state)
 {
-    struct fair *fair = fair_new(JOB_MAX);
+    struct fair *fair = fair_new(JOB_MAX, 0);
 
     for (size_t i = 0; i < 100; i++)
         push(fair, i, GREEDY, 7);
@@ -60,7 +60,7 @@ static void one_caller_is_served_in_order(void **state)
 /* Who comes late waits for one job of the greedy one, not for all of them. */
 static void a_polite_caller_does_not_wait_behind_a_greedy_one(void **state)
 {
-    struct fair *fair = fair_new(JOB_MAX);
+    struct fair *fair = fair_new(JOB_MAX, 0);
     unsigned waited = 0;
 
     for (size_t i = 0; i < 1600; i++)
@@ -79,7 +79,7 @@ static void a_polite_caller_does_not_wait_behind_a_greedy_one(void **state)
  * waits for one job, whenever it comes. */
 static void a_polite_lane_waits_for_one(void **state)
 {
-    struct fair *fair = fair_new(JOB_MAX);
+    struct fair *fair = fair_new(JOB_MAX, 0);
 
     for (size_t i = 0; i < 1600; i++)
         push(fair, i, GREEDY, i % LANE_COUNT);
@@ -102,7 +102,7 @@ static void a_polite_lane_waits_for_one(void **state)
 /* Whose jobs take long is told, and that a new lane of his need not wait for those that run. */
 static void dear_callers_are_told(void **state)
 {
-    struct fair *fair = fair_new(JOB_MAX);
+    struct fair *fair = fair_new(JOB_MAX, 0);
     struct job *first;
 
     for (size_t i = 0; i < 100; i++)
@@ -127,7 +127,7 @@ static void dear_callers_are_told(void **state)
 /* A caller who was charged for more than its jobs cost is not before who comes afterwards. */
 static void nothing_is_owed_for_a_wrong_guess(void **state)
 {
-    struct fair *fair = fair_new(JOB_MAX);
+    struct fair *fair = fair_new(JOB_MAX, 0);
     struct job *taken[3];
 
     for (size_t i = 0; i < 100; i++)
@@ -146,7 +146,7 @@ static void nothing_is_owed_for_a_wrong_guess(void **state)
 /* Lanes that have one job each do not keep one that has many waiting for ever. */
 static void a_deep_lane_has_its_turns(void **state)
 {
-    struct fair *fair = fair_new(JOB_MAX);
+    struct fair *fair = fair_new(JOB_MAX, 0);
     unsigned deep = 0;
 
     for (size_t i = 0; i < 200; i++)
@@ -164,7 +164,7 @@ static void a_deep_lane_has_its_turns(void **state)
 /* By time, not by number: jobs that take 60 ms have a sixtieth of the turns. */
 static void what_is_dear_has_fewer_turns(void **state)
 {
-    struct fair *fair = fair_new(JOB_MAX);
+    struct fair *fair = fair_new(JOB_MAX, 0);
     unsigned cheap = 0;
 
     for (size_t i = 0; i < 1000; i++)
@@ -187,7 +187,7 @@ static void what_is_dear_has_fewer_turns(void **state)
 /* Who was away is not owed: it does not keep those who were there waiting. */
 static void absence_saves_nothing(void **state)
 {
-    struct fair *fair = fair_new(JOB_MAX);
+    struct fair *fair = fair_new(JOB_MAX, 0);
     unsigned polite = 0;
 
     for (size_t i = 0; i < 1000; i++)
@@ -204,7 +204,7 @@ static void absence_saves_nothing(void **state)
 
 static void the_greediest_loses_its_newest(void **state)
 {
-    struct fair *fair = fair_new(JOB_MAX);
+    struct fair *fair = fair_new(JOB_MAX, 0);
 
     for (size_t i = 0; i < 10; i++)
         push(fair, i, GREEDY, i % 2);
@@ -218,13 +218,75 @@ static void the_greediest_loses_its_newest(void **state)
 
 static void a_wait_is_foreseen(void **state)
 {
-    struct fair *fair = fair_new(JOB_MAX);
+    struct fair *fair = fair_new(JOB_MAX, 0);
 
-    assert_int_equal(fair_wait_us(fair, GREEDY, 2), 0);
+    assert_int_equal(fair_wait_us(fair, GREEDY, 1, 2), 0);
     for (size_t i = 0; i < 100; i++)
         push(fair, i, GREEDY, 1);
-    assert_int_equal(fair_wait_us(fair, GREEDY, 2), 100 * COST_US / 2);
-    assert_int_equal(fair_wait_us(fair, POLITE, 2), 0);
+    assert_int_equal(fair_wait_us(fair, GREEDY, 1, 2), 100 * COST_US / 2);
+    assert_int_equal(fair_wait_us(fair, POLITE, 1, 2), 0);
+    drain(fair);
+}
+
+/* By its lane: one that has nothing in the queue goes before what others of its caller have. */
+static void a_wait_is_foreseen_by_lane(void **state)
+{
+    struct fair *fair = fair_new(JOB_MAX, 0);
+    unsigned waited = 0;
+    const struct job *own;
+
+    for (size_t i = 0; i < 1600; i++)
+        push(fair, i, GREEDY, i % LANE_COUNT);
+    assert_int_equal(fair_wait_us(fair, GREEDY, 1000, 1), LANE_COUNT * COST_US);
+    for (size_t i = 0; i < LANE_COUNT + 5; i++) /* all were new once, some have had two turns */
+        run_next(fair, COST_US);
+    assert_int_equal(fair_wait_us(fair, GREEDY, 1000, 1), 0);
+    own = push(fair, 1600, GREEDY, 1000);
+    assert_int_equal(fair_wait_us(fair, GREEDY, 1001, 1), COST_US);
+    /* Behind one of its own: each other lane has a turn before. */
+    assert_int_equal(fair_wait_us(fair, GREEDY, 1000, 1), (LANE_COUNT + 1) * COST_US);
+    assert_in_range(fair_wait_us(fair, GREEDY, 1, 1), 29 * LANE_COUNT * COST_US,
+                    (31 * LANE_COUNT + 1) * COST_US);
+    while (run_next(fair, COST_US) != own)
+        waited++;
+    assert_true(waited <= 1);
+    drain(fair);
+}
+
+/* Of whom as many run as may waits until one has ended, and nobody waits behind it, whatever it
+ * has paid; what it has in the queue is still seen. */
+static void nobody_waits_behind_one_that_is_sated(void **state)
+{
+    struct fair *fair = fair_new(JOB_MAX, 3);
+    struct job *taken[3];
+
+    for (size_t i = 0; i < 20; i++) /* it pays for more than the greedy one will */
+        push(fair, i, POLITE, 1);
+    while (fair_count(fair))
+        run_next(fair, 100 * COST_US);
+    for (size_t i = 20; i < 40; i++)
+        push(fair, i, GREEDY, 1);
+    for (size_t i = 0; i < ARRAY_COUNT(taken); i++) {
+        taken[i] = fair_pop(fair);
+        assert_int_equal(taken[i]->caller, GREEDY);
+    }
+    assert_false(fair_has_next(fair));
+    assert_null(fair_pop(fair));
+    assert_int_equal(fair_wait_us(fair, GREEDY, 1, 1), 17 * COST_US);
+    push(fair, 40, POLITE, 1);
+    push(fair, 41, 0, 1);
+    push(fair, 42, 0, 1);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_not_equal(run_next(fair, COST_US)->caller, GREEDY);
+    assert_false(fair_has_next(fair));
+    assert_ptr_equal(fair_drop(fair, POLITE), &jobs[39]);
+    fair_done(fair, GREEDY, taken[0]->cost_us, COST_US, COST_US);
+    assert_true(fair_has_next(fair));
+    assert_ptr_equal(fair_pop(fair), &jobs[23]);
+    assert_false(fair_has_next(fair));
+    fair_done(fair, GREEDY, jobs[23].cost_us, COST_US, COST_US);
+    for (size_t i = 1; i < ARRAY_COUNT(taken); i++)
+        fair_done(fair, GREEDY, taken[i]->cost_us, COST_US, COST_US);
     drain(fair);
 }
 
@@ -234,7 +296,8 @@ static void nothing_is_lost(void **state)
     const char *text = getenv("TORG_TEST_SEED");
     uint64_t seed = text ? strtoull(text, NULL, 10) : random_u64();
     struct rng rng = rng_seeded(seed);
-    struct fair *fair = fair_new(JOB_MAX);
+    struct fair *fair = fair_new(JOB_MAX, 2);
+    struct job *held[HELD_MAX] = {NULL}; /* they run meanwhile */
     size_t in = 0;
     size_t out = 0;
 
@@ -246,7 +309,12 @@ static void nothing_is_lost(void **state)
         if (dice < 5 && in < JOB_MAX) {
             push(fair, in++, rng_below(&rng, 20), rng_below(&rng, 5));
         } else if (dice < 9) {
-            job = run_next(fair, (int64_t)rng_below(&rng, 100000));
+            struct job **place = &held[rng_below(&rng, HELD_MAX)];
+
+            if (*place)
+                fair_done(fair, (*place)->caller, (*place)->cost_us,
+                          (int64_t)rng_below(&rng, 100000), 1);
+            job = *place = fair_pop(fair);
         } else {
             job = fair_drop(fair, rng_below(&rng, 20));
         }
@@ -259,6 +327,9 @@ static void nothing_is_lost(void **state)
         }
     }
     assert_int_equal(out, JOB_MAX);
+    for (size_t i = 0; i < HELD_MAX; i++)
+        if (held[i])
+            fair_done(fair, held[i]->caller, held[i]->cost_us, 1, 1);
     drain(fair);
 }
 
@@ -275,6 +346,8 @@ int main(void)
         cmocka_unit_test(absence_saves_nothing),
         cmocka_unit_test(the_greediest_loses_its_newest),
         cmocka_unit_test(a_wait_is_foreseen),
+        cmocka_unit_test(a_wait_is_foreseen_by_lane),
+        cmocka_unit_test(nobody_waits_behind_one_that_is_sated),
         cmocka_unit_test(nothing_is_lost),
     };
 

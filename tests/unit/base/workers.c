@@ -192,6 +192,90 @@ static void nobody_has_all_threads(void **state)
     assert_int_equal(atomic_load(&done), 20);
 }
 
+/* ... nor by waiting, where few run and many wait. */
+static void nobody_has_all_threads_by_waiting(void **state)
+{
+    struct workers *workers = workers_new("test", 8, JOB_COUNT, NULL, clock_system());
+    struct timespec pause = {.tv_nsec = 1000 * 1000};
+    static struct job jobs[20];
+
+    workers_limit_running(workers, LIMIT);
+    atomic_store(&done, 0);
+    atomic_store(&running, 0);
+    atomic_store(&most, 0);
+    pthread_mutex_lock(&gate);
+    for (int i = 0; i < 19; i++) {
+        jobs[i] = (struct job){.run = wait_at_gate, .caller = 1};
+        assert_int_equal(workers_submit(workers, &jobs[i]), 0);
+    }
+    for (int i = 0; i < PATIENCE_MS && atomic_load(&running) < 6; i++)
+        nanosleep(&pause, NULL);
+    jobs[19] = (struct job){.run = pass_gate, .caller = OTHER};
+    assert_int_equal(workers_submit(workers, &jobs[19]), 0);
+    for (int i = 0; i < PATIENCE_MS && atomic_load(&most) < 7; i++)
+        nanosleep(&pause, NULL);
+    assert_int_equal(atomic_load(&most), 7); /* six of the one, and the other */
+    pthread_mutex_unlock(&gate);
+    workers_free(workers);
+    assert_int_equal(atomic_load(&done), 20);
+}
+
+static struct workers *helpers;
+
+struct part {
+    struct job job;
+    uint64_t caller, lane; /* whose it was when it ran */
+    _Atomic bool is_done;
+};
+
+static void run_part(struct job *job)
+{
+    struct part *part = container_of(job, struct part, job);
+
+    part->caller = job->caller;
+    part->lane = job->lane;
+    atomic_store(&part->is_done, true);
+}
+
+static struct part part;
+static int64_t own_cpu_us;
+
+static void hand_over(struct job *job)
+{
+    struct timespec pause = {.tv_nsec = 1000 * 1000};
+    int64_t begun_us = worker_cpu_us();
+
+    part = (struct part){.job.run = run_part};
+    worker_pass_on(&part.job);
+    assert_int_equal(workers_submit(helpers, &part.job), 0);
+    worker_waits();
+    worker_waits(); /* within it */
+    for (int i = 0; i < PATIENCE_MS && !atomic_load(&part.is_done); i++)
+        nanosleep(&pause, NULL);
+    worker_goes_on();
+    worker_goes_on();
+    worker_bill(5000 * MS_US);
+    own_cpu_us = worker_cpu_us() - begun_us;
+}
+
+/* What a job hands to another pool is its caller's there; what that computes is billed. */
+static void work_is_handed_over_with_its_name(void **state)
+{
+    struct workers *workers = workers_new("test", 4, JOB_COUNT, NULL, clock_system());
+    static struct job job;
+
+    helpers = workers_new("help", 2, JOB_COUNT, NULL, clock_system());
+    workers_limit_running(workers, LIMIT);
+    job = (struct job){.run = hand_over, .caller = OTHER, .lane = 11};
+    assert_int_equal(workers_submit(workers, &job), 0);
+    workers_free(workers);
+    workers_free(helpers);
+    assert_true(atomic_load(&part.is_done));
+    assert_int_equal(part.caller, OTHER);
+    assert_int_equal(part.lane, 11);
+    assert_true(own_cpu_us >= 5000 * MS_US);
+}
+
 static _Atomic int given_back;
 
 static void give_back(struct job *job)
@@ -238,6 +322,8 @@ int main(void)
         cmocka_unit_test(a_limited_pool_runs_few),
         cmocka_unit_test(who_waits_makes_room),
         cmocka_unit_test(nobody_has_all_threads),
+        cmocka_unit_test(nobody_has_all_threads_by_waiting),
+        cmocka_unit_test(work_is_handed_over_with_its_name),
         cmocka_unit_test(the_greediest_makes_room),
     };
 

@@ -829,6 +829,28 @@ static void a_query_is_read_once_for_all_shards(void **state)
     close_world(&world);
 }
 
+/* Shards are searched on other threads: whoever asked is charged for that, too. */
+static void a_search_is_billed_what_its_shards_compute(void **state)
+{
+    struct world world;
+    int64_t own_us, billed_us;
+
+    (void)state;
+    open_world(&world);
+    fill(&world, 1);
+    follow(&world);
+    wait_ready(&world, "three", 1);
+    billed_us = worker_cpu_us() - clock_thread_us();
+    for (unsigned i = 0; i < 20; i++)
+        search(&world, "three",
+               "{\"query\":{\"stages\":[{\"text\":\"горный велосипед\",\"offset\":200}]}}");
+    own_us = clock_thread_us();
+    billed_us = worker_cpu_us() - own_us - billed_us;
+    if (billed_us < 20) /* of searches that take some hundred each */
+        fail_msg("%jd us were billed", (intmax_t)billed_us);
+    close_world(&world);
+}
+
 /* Not as a shard that has too much to do: to try again would be of no use. */
 static void a_text_of_too_many_words_is_refused_by_name(void **state)
 {
@@ -1253,6 +1275,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong_is_told),
         cmocka_unit_test(a_shard_gives_no_more_than_a_page),
         cmocka_unit_test(a_query_is_read_once_for_all_shards),
+        cmocka_unit_test(a_search_is_billed_what_its_shards_compute),
         cmocka_unit_test(a_text_of_too_many_words_is_refused_by_name),
         cmocka_unit_test(a_cursor_knows_whether_all_words_are_wanted),
         cmocka_unit_test(a_forged_cursor_is_harmless),

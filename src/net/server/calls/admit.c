@@ -297,8 +297,12 @@ void admit_name(struct call *call)
     if (admission->proxies.count)
         call->peer = peer_behind(&admission->proxies, connection->peer,
                                  call_header(call, "x-forwarded-for"));
-    call->job.caller =
-        call->identity.principal[0] ? named(KIND_KEY, call->identity.principal) : of_address(call);
+    if (call->identity.seller[0]) /* however many keys it has */
+        call->job.caller = named(KIND_SELLER, call->identity.seller);
+    else if (call->identity.principal[0])
+        call->job.caller = named(KIND_KEY, call->identity.principal);
+    else
+        call->job.caller = of_address(call);
     call->job.lane = (uint64_t)(uintptr_t)connection;
 }
 

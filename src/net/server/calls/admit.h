@@ -7,8 +7,8 @@
  * not foreseen is a debt. Whoever shows a key is counted by that and by the seller that it is bound
  * to, everybody else by the address.
  *
- * Whose turn it is among those who wait is workers' (base/fair.h): by key, else by address, and by
- * connection within these.
+ * Whose turn it is among those who wait is workers' (base/fair.h): by seller, else by key, else by
+ * address, and by connection within these.
  *
  * Threads: any.
  */

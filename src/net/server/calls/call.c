@@ -402,7 +402,7 @@ bool call_defer(struct call *call)
     if (!call->loop || !call->running || call->channel)
         return false;
     if (call->rate.limit)
-        call->cpu_us = clock_thread_us() - call->thread_us;
+        call->cpu_us = worker_cpu_us() - call->thread_us;
     return true;
 }
 

@@ -166,7 +166,7 @@ static bool run_unary(struct call *call)
     int rc;
 
     log_set_request(call->request_id);
-    call->thread_us = call->rate.limit ? clock_thread_us() : 0;
+    call->thread_us = call->rate.limit ? worker_cpu_us() : 0;
     rc = call->rest ? resource_run(call, &http_status, &err) : run_method(call, &http_status, &err);
     if (rc == RPC_LATER) {
         log_set_request(NULL);
@@ -181,7 +181,7 @@ static bool run_unary(struct call *call)
         build_error(call, http_status, rc, &err);
     unsent_built(call);
     if (call->rate.limit)
-        call->cpu_us = clock_thread_us() - call->thread_us;
+        call->cpu_us = worker_cpu_us() - call->thread_us;
     log_set_request(NULL);
     return true;
 }
@@ -239,7 +239,7 @@ static void run_stream(struct job *job)
 {
     struct call *call = container_of(job, struct call, job);
     struct channel *channel = call->channel;
-    int64_t begun_us = clock_thread_us();
+    int64_t begun_us = worker_cpu_us();
 
     object_check(call, CALL_MAGIC);
     log_set_request(call->request_id);
@@ -256,7 +256,7 @@ static void run_stream(struct job *job)
     call->result = name_deadline(call, call->result, &call->err);
     call->result = recheck_name(call, call->result, &call->err);
     tell_failure(call, call->result, &call->err);
-    call->cpu_us = clock_thread_us() - begun_us;
+    call->cpu_us = worker_cpu_us() - begun_us;
     log_set_request(NULL);
     channel_finish(channel);
 }
