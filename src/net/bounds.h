@@ -12,8 +12,9 @@ enum {
     NET_BODY_CONNECTION_SIZE_MAX = 32 << 20, /* unfinished bodies of one connection */
     NET_BODY_SERVER_SIZE_MAX = 256 << 20,    /* of all connections together; then 429 ... */
     NET_BODY_UNCHARGED_SIZE = 4 << 10,       /* ... where bodies up to this are not counted */
-    NET_STREAM_COUNT_MAX = 256,              /* concurrent streams of a connection */
-    NET_CONNECTION_COUNT_MAX = 16384,        /* of the whole server; an idle one costs 1 to 3 KB */
+    NET_PROMPT_SIZE_MAX = 16 << 10,   /* of a request that is read on the reactor: microseconds */
+    NET_STREAM_COUNT_MAX = 256,       /* concurrent streams of a connection */
+    NET_CONNECTION_COUNT_MAX = 16384, /* of the whole server; an idle one costs 1 to 3 KB */
     NET_OPERATOR_CONNECTION_COUNT_MAX = 64, /* of the operators' port, whatever clients have open */
     NET_CALL_COUNT_MAX = 32768, /* of all connections at once, some 10 KB each; then 429 */
     NET_DESCRIPTOR_SPARE =

@@ -15,10 +15,9 @@
  *     };
  *
  * Threads: handlers run on worker threads and may block, except those marked RPC_INLINE, which
- * run on the reactor and must not, and RPC_BRIEF, which have few threads. RPC_COMPUTE ones say when
- * they wait (worker_waits). Streaming handlers run on
- * a thread of their own (bounded pool) and block in call_read and call_write: that is the back
- * pressure.
+ * run on the reactor and must not, RPC_PROMPT, too, and RPC_BRIEF, which have few threads.
+ * RPC_COMPUTE ones say when they wait (worker_waits). Streaming handlers run on a thread of their
+ * own (bounded pool) and block in call_read and call_write: that is the back pressure.
  */
 #ifndef TORG_NET_RPC_H
 #define TORG_NET_RPC_H
@@ -46,6 +45,9 @@ enum rpc_flags {
     RPC_SERVER_STREAM = 1 << 3, /* the server sends many messages */
     RPC_BRIEF = 1 << 4,         /* waits for the disk at the worst: run it on a few threads of its
                                  * own, not behind handlers that wait for commits */
+    RPC_PROMPT = 1 << 8,        /* and brief: it defers, leaves brief, or fails, and never waits: a
+                                 * small request is run on the reactor, as a thread that has to be
+                                 * woken costs more than the handler */
     RPC_COMPUTE = 1 << 7,       /* takes the CPU: as many at once as there are cores, about */
     RPC_OF_SELLER = 1 << 5,     /* keeps to the caller's seller: also for keys bound to one */
     RPC_OF_CLIENT = 1 << 6,     /* the same of its client; without either flag, and not public, a

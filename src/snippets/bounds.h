@@ -23,7 +23,7 @@ enum {
     SNIPPET_PAGE_THREAD_COUNT = 8,     /* that read for pages: a store that hangs holds so many */
     SNIPPET_PAGE_QUEUE_COUNT = 64,     /* pages that wait for one of them */
     SNIPPET_TOPIC_ROW_COUNT_MAX = 1000, /* of a record of a topic: snippets and their languages */
-    SNIPPET_BRIEF_SIZE_MAX = 16 << 10,  /* of a body that is checked beside reads */
+    SNIPPET_BRIEF_SIZE_MAX = 16 << 10,  /* of a body that is checked where the call came in */
     SNIPPET_COMMIT_COUNT_MAX = 512,     /* requests of one transaction */
     SNIPPET_COMMIT_SIZE_MAX = 8 << 20,  /* bytes of them: the log of a commit stays small */
     SNIPPET_COMMIT_QUEUE_COUNT = 4096,  /* requests that wait for it: a tenth of a second of work */

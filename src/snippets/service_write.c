@@ -2,8 +2,8 @@
 /*
  * service_write.c - writes of callers, by whichever way they came (service_parts.h).
  *
- * What is checked in no time is checked beside reads, anything else on a thread for such; neither
- * waits for the commit: the committer answers all calls of a transaction (commit.h).
+ * What is checked in no time is checked by the reactor (RPC_PROMPT), anything else on a thread for
+ * such; neither waits for the commit: the committer answers all calls of a transaction (commit.h).
  */
 #include "snippets/requests/snippets.h"
 #include "snippets/service_parts.h"

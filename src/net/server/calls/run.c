@@ -380,6 +380,28 @@ void call_hand_over(struct call *call, struct workers *workers, void (*run)(stru
                                     : busy);
 }
 
+/* Its request takes no time to read, whatever is in it. */
+static bool is_prompt(const struct call *call)
+{
+    unsigned flags = call->route->method->flags;
+
+    return flags & RPC_PROMPT && flags & RPC_BRIEF && !call->route->service->remote &&
+           !call->left_brief && !call->packed && call->body.size <= NET_PROMPT_SIZE_MAX;
+}
+
+/* On the reactor as on a worker: the answer comes back to it later, or at its next turn. */
+static void run_promptly(struct call *call)
+{
+    struct loop *loop = call->loop;
+    const char *before = reactor_busy(&loop->reactor, call->route->method->name);
+
+    assert(!call->running && !call->replied && !call->channel);
+    call->running = true;
+    atomic_fetch_add(&loop->running_count, 1);
+    run_job(&call->job);
+    reactor_busy(&loop->reactor, before);
+}
+
 void call_run(struct call *call)
 {
     struct loop *loop = call->loop;
@@ -394,7 +416,10 @@ void call_run(struct call *call)
         call_send(call);
         return;
     }
-    call_hand_over(call, workers_of(call), run_job);
+    if (is_prompt(call))
+        run_promptly(call);
+    else
+        call_hand_over(call, workers_of(call), run_job);
 }
 
 /* --- back on the reactor --- */
