@@ -737,21 +737,16 @@ static int run(struct searching *searching, struct err *err)
     return 0;
 }
 
-int64_t search_deadline_us(const struct search *search, int64_t begun_us)
-{
-    return begun_us +
-           (search->deadline_us ? search->deadline_us : SEARCH_DEADLINE_MS * (int64_t)MS_US);
-}
-
-int search_offers(const struct search *search, const Torg__V1__SearchOffersRequest *request,
-                  enum language language, int64_t deadline_us, struct arena *arena,
-                  Torg__V1__SearchOffersResponse *response, struct err *err)
+static int find_offers(const struct search *search, const Torg__V1__SearchOffersRequest *request,
+                       enum language language, int64_t deadline_us, bool looks, struct arena *arena,
+                       Torg__V1__SearchOffersResponse *response, struct err *err)
 {
     struct searching searching = {
         .search = search,
         .asking = {.search = search,
                    .arena = arena,
                    .deadline_us = deadline_us,
+                   .looks = looks,
                    .wait = request->wait,
                    .wait_count = request->n_wait,
                    .seen = request->seen,
@@ -783,4 +778,18 @@ int search_offers(const struct search *search, const Torg__V1__SearchOffersReque
     catalog_unref(catalog);
     synonyms_unref(synonyms);
     return rc;
+}
+
+int search_offers(const struct search *search, const Torg__V1__SearchOffersRequest *request,
+                  enum language language, int64_t deadline_us, struct arena *arena,
+                  Torg__V1__SearchOffersResponse *response, struct err *err)
+{
+    return find_offers(search, request, language, deadline_us, false, arena, response, err);
+}
+
+int search_offers_look(const struct search *search, const Torg__V1__SearchOffersRequest *request,
+                       enum language language, int64_t deadline_us, struct arena *arena,
+                       Torg__V1__SearchOffersResponse *response, struct err *err)
+{
+    return find_offers(search, request, language, deadline_us, true, arena, response, err);
 }

@@ -69,5 +69,9 @@ int64_t search_deadline_us(const struct search *search, int64_t begun_us);
 int search_offers(const struct search *search, const Torg__V1__SearchOffersRequest *request,
                   enum language language, int64_t deadline_us, struct arena *arena,
                   Torg__V1__SearchOffersResponse *response, struct err *err);
+/* The same, but what the request has to see is not waited for: ERR_TIMEOUT if it is not there. */
+int search_offers_look(const struct search *search, const Torg__V1__SearchOffersRequest *request,
+                       enum language language, int64_t deadline_us, struct arena *arena,
+                       Torg__V1__SearchOffersResponse *response, struct err *err);
 
 #endif

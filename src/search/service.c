@@ -76,17 +76,23 @@ int search_offers_call(struct call *call, const ProtobufCMessage *message,
     enum language language = wanted_language(call, request->language);
     int64_t deadline_us = deadline_of(call, search);
     int64_t now_us = clock_mono_us(search->clock);
+    bool has_waits = request->n_wait || request->seen.len;
     int rc = glue_check(request, err);
 
-    if (!rc)
-        rc = settle_waits(search, request, now_us, call_arena(call), err);
-    if (rc == ERR_TIMEOUT && now_us < deadline_us) {
+    rc = rc ? rc : settle_waits(search, request, now_us, call_arena(call), err);
+    rc = rc ? rc
+            : (has_waits ? search_offers_look : search_offers)(
+                  search, request, language, deadline_us, call_arena(call), answer, err);
+    now_us = clock_mono_us(search->clock);
+    if (rc == ERR_TIMEOUT && has_waits && now_us < deadline_us) {
         if (call_come_back(call, pause_of(now_us - call_begun_us(call))))
-            return rc; /* no thread waits for what is not received yet */
+            return rc; /* no thread waits for what is not searchable yet */
+        torg__v1__search_offers_response__init(answer);
         rc = settle_waits(search, request, deadline_us, call_arena(call), err);
+        rc = rc ? rc
+                : search_offers(search, request, language, deadline_us, call_arena(call), answer,
+                                err);
     }
-    if (!rc)
-        rc = search_offers(search, request, language, deadline_us, call_arena(call), answer, err);
     if (!rc)
         glue_snippets(search, request, language_name(request->language, language), call_arena(call),
                       answer);

@@ -22,7 +22,7 @@ enum {
     SEARCHER_DEADLINE_MS_MAX = 60 * 1000, /* of a search that does */
     SEARCHER_PAUSE_MS_MIN = 3,            /* before a write is looked for again, no thread ... */
     SEARCHER_PAUSE_MS_MAX = 50,           /* ... waiting for it meanwhile; growing up to this */
-    SEARCHER_WAITER_COUNT_MAX = 16,       /* callers whose threads wait: a quarter of these */
+    SEARCHER_WAITER_COUNT_MAX = 16,       /* callers whose threads wait: those without a server */
     SEARCHER_LIST_COUNT = 1000,           /* documents listed, unless the call says */
     SEARCHER_LIST_COUNT_MAX = 10000,      /* when it does */
     SEARCHER_RANGE_SIZE_MIN = 64,         /* numbers that one sum is of: 10 000 sums of fewer ... */

@@ -25,8 +25,7 @@ int searcher_client(const struct call *call, const char *named, const char **cli
                    identity->principal, identity->client);
 }
 
-/* The sooner of what the request and the call say. */
-static int64_t deadline_of(const struct call *call, uint32_t ms)
+int64_t searcher_deadline_us(const struct call *call, uint32_t ms)
 {
     const struct searcher *searcher = call_context(call);
     int64_t begun_us = call_begun_us(call);
@@ -58,19 +57,33 @@ static int64_t pause_of(int64_t waited_us)
     return pause_us > SEARCHER_PAUSE_MS_MAX * MS_US ? SEARCHER_PAUSE_MS_MAX * MS_US : pause_us;
 }
 
-/* True: what is waited for is not here yet, and the call comes back to look again. No thread waits.
- */
-static bool looks_again(struct call *call, const char *client,
-                        const Torg__V1__SearchRequest *request, int64_t deadline_us)
+enum searcher_wait searcher_wait(struct call *call, int64_t deadline_us)
 {
     const struct searcher *searcher = call_context(call);
     int64_t now_us = clock_mono_us(searcher->front.clock);
-    struct err err;
 
-    return request->n_wait && now_us < deadline_us &&
-           front_look(&searcher->front, client, request->wait, request->n_wait, request->epoch,
-                      call_arena(call), &err) == ERR_TIMEOUT &&
-           call_come_back(call, pause_of(now_us - call_begun_us(call)));
+    if (now_us >= deadline_us)
+        return WAIT_OVER;
+    return call_come_back(call, pause_of(now_us - call_begun_us(call))) ? WAIT_COMES_BACK
+                                                                        : WAIT_HERE;
+}
+
+int searcher_search(struct call *call, const char *client, const Torg__V1__SearchRequest *request,
+                    int64_t deadline_us, Torg__V1__SearchResponse *response, struct err *err)
+{
+    const struct searcher *searcher = call_context(call);
+    Torg__V1__SearchRequest looking = *request;
+    int rc;
+
+    looking.looks = true;
+    rc = front_search(&searcher->front, client, &looking, deadline_us, call_arena(call), response,
+                      err);
+    if (rc != ERR_TIMEOUT || request->looks || (!request->n_wait && !request->seen.len) ||
+        searcher_wait(call, deadline_us) == WAIT_COMES_BACK)
+        return rc;
+    /* It waits here, or is told what was not there in the end: maybe the client itself. */
+    return front_search(&searcher->front, client, request, deadline_us, call_arena(call), response,
+                        err);
 }
 
 /* Faults of a query are told by their paths in it; the request has it as `query`. */
@@ -86,21 +99,16 @@ static void name_fault(struct call *call, const struct err *err)
 static int search(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
                   struct err *err)
 {
-    const struct searcher *searcher = call_context(call);
     const Torg__V1__SearchRequest *request = (const Torg__V1__SearchRequest *)message;
     Torg__V1__SearchResponse *response = (Torg__V1__SearchResponse *)answer;
-    int64_t deadline_us;
     const char *client;
     int rc = searcher_client(call, request->client, &client, err);
 
     rc = rc ? rc : check_deadline(request->deadline_ms, err);
     if (rc)
         return rc;
-    deadline_us = deadline_of(call, request->deadline_ms);
-    if (looks_again(call, client, request, deadline_us))
-        return err_set(err, ERR_TIMEOUT, "what is waited for is not searchable yet");
-    rc = front_search(&searcher->front, client, request, deadline_us, call_arena(call), response,
-                      err);
+    rc = searcher_search(call, client, request, searcher_deadline_us(call, request->deadline_ms),
+                         response, err);
     if (rc == ERR_INVALID)
         name_fault(call, err);
     if (!rc && response->is_partial)
@@ -125,19 +133,16 @@ static int find_replica(const struct index_view *view, const Torg__V1__ShardRequ
                    request->shard, request->client, (intmax_t)request->epoch);
 }
 
-static int ask_shard(struct call *call, const Torg__V1__ShardRequest *request,
-                     Torg__V1__ShardWords **words, Torg__V1__ShardAnswer **found, struct err *err)
+static int ask_replica(struct call *call, const Torg__V1__ShardRequest *request,
+                       int64_t deadline_us, Torg__V1__ShardWords **words,
+                       Torg__V1__ShardAnswer **found, struct err *err)
 {
     const struct searcher *searcher = call_context(call);
     const struct index_view *view = follower_view(searcher->front.follower);
-    int64_t deadline_us = deadline_of(call, request->deadline_ms);
     struct reading reading;
     struct replica *replica;
-    const char *client;
-    int rc = searcher_client(call, request->client, &client, err);
+    int rc = find_replica(view, request, &replica, err);
 
-    rc = rc ? rc : check_deadline(request->deadline_ms, err);
-    rc = rc ? rc : find_replica(view, request, &replica, err);
     reading_init(&reading, request->query, request->now, call_arena(call));
     if (!rc && words)
         rc = local_count_words(replica, request, &reading, deadline_us, call_arena(call), words,
@@ -147,6 +152,25 @@ static int ask_shard(struct call *call, const Torg__V1__ShardRequest *request,
     reading_release(&reading);
     view_release(view);
     return rc;
+}
+
+/* words NULL: it is searched. */
+static int ask_shard(struct call *call, const Torg__V1__ShardRequest *request,
+                     Torg__V1__ShardWords **words, Torg__V1__ShardAnswer **found, struct err *err)
+{
+    Torg__V1__ShardRequest looking = *request;
+    int64_t deadline_us = searcher_deadline_us(call, request->deadline_ms);
+    const char *client;
+    int rc = searcher_client(call, request->client, &client, err);
+
+    rc = rc ? rc : check_deadline(request->deadline_ms, err);
+    if (rc)
+        return rc;
+    looking.looks = true;
+    rc = ask_replica(call, &looking, deadline_us, words, found, err);
+    if (rc != ERR_TIMEOUT || request->looks || searcher_wait(call, deadline_us) != WAIT_HERE)
+        return rc;
+    return ask_replica(call, request, deadline_us, words, found, err);
 }
 
 static int count_words(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
@@ -167,7 +191,7 @@ static int search_shard(struct call *call, const ProtobufCMessage *message,
     Torg__V1__ShardAnswer *found = NULL;
     int rc = ask_shard(call, (const Torg__V1__ShardRequest *)message, NULL, &found, err);
 
-    if (!rc)
+    if (!rc) {
         *(Torg__V1__ShardAnswer *)answer = *found;
         ((Torg__V1__ShardAnswer *)answer)->cpu_microseconds =
             (uint64_t)(worker_cpu_us() - begun_us);

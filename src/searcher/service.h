@@ -30,6 +30,21 @@ struct rpc_service searcher_service(struct searcher *searcher);
 int searcher_client(const struct call *call, const char *named, const char **client,
                     struct err *err);
 
+/* A search whose waits hold no thread: the call comes back until it sees what it has to see, or the
+ * deadline is there. */
+int searcher_search(struct call *call, const char *client, const Torg__V1__SearchRequest *request,
+                    int64_t deadline_us, Torg__V1__SearchResponse *response, struct err *err);
+/* The sooner of what the request (0: nothing) and the call say. */
+int64_t searcher_deadline_us(const struct call *call, uint32_t ms);
+
+/* What a handler does that looked for what has to be seen, and has not found it. */
+enum searcher_wait {
+    WAIT_OVER,       /* it says so: there is no time left */
+    WAIT_COMES_BACK, /* it returns an error, which is forgotten, and is run again to look again */
+    WAIT_HERE,       /* without a server: it waits in its thread */
+};
+enum searcher_wait searcher_wait(struct call *call, int64_t deadline_us);
+
 /* ---- the same without a call, for other parts of the process ---- */
 
 /* A shard of this process, as long as the view; ERR_NOT_FOUND, ERR_INVALID tell what is wrong. */

@@ -348,25 +348,18 @@ static int find_write(const struct searcher *searcher, const struct index_client
     return rc;
 }
 
-int searcher_freshness(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
-                       struct err *err)
+static int tell_call(struct call *call, const char *name,
+                     const Torg__V1__GetFreshnessRequest *request, Torg__V1__Freshness *freshness,
+                     struct err *err)
 {
     const struct searcher *searcher = call_context(call);
-    const Torg__V1__GetFreshnessRequest *request = (const Torg__V1__GetFreshnessRequest *)message;
-    Torg__V1__Freshness *freshness = (Torg__V1__Freshness *)answer;
     int64_t deadline_us = clock_mono_us(searcher->front.clock) + (int64_t)request->wait_ms * MS_US;
     const struct index_view *view;
     struct arena *arena = call_arena(call);
     const struct index_client *client;
     bool is_searchable = false;
-    const char *name;
-    int rc = searcher_client(call, request->client, &name, err);
+    int rc = 0;
 
-    if (!rc && request->wait_ms > SEARCHER_DEADLINE_MS_MAX)
-        rc = err_set(err, ERR_INVALID, "waitMs: %u, at most %d is allowed", request->wait_ms,
-                     SEARCHER_DEADLINE_MS_MAX);
-    if (rc)
-        return rc;
     if (*request->token)
         rc = follower_view_with(searcher->front.follower, name, deadline_us, &view, err);
     else
@@ -382,4 +375,35 @@ int searcher_freshness(struct call *call, const ProtobufCMessage *message, Proto
     if (!rc && !request->is_passed_on)
         searcher_tell_freshness(searcher, name, arena, freshness);
     return rc;
+}
+
+int searcher_freshness(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
+                       struct err *err)
+{
+    const Torg__V1__GetFreshnessRequest *request = (const Torg__V1__GetFreshnessRequest *)message;
+    Torg__V1__GetFreshnessRequest looking = *request;
+    Torg__V1__Freshness *freshness = (Torg__V1__Freshness *)answer;
+    const char *name;
+    int rc = searcher_client(call, request->client, &name, err);
+
+    if (!rc && request->wait_ms > SEARCHER_DEADLINE_MS_MAX)
+        rc = err_set(err, ERR_INVALID, "waitMs: %u, at most %d is allowed", request->wait_ms,
+                     SEARCHER_DEADLINE_MS_MAX);
+    if (rc)
+        return rc;
+    looking.wait_ms = 0;
+    rc = tell_call(call, name, &looking, freshness, err);
+    if (!*request->token || !request->wait_ms || (rc && rc != ERR_NOT_FOUND) ||
+        freshness->is_searchable)
+        return rc;
+    switch (searcher_wait(call, searcher_deadline_us(call, request->wait_ms))) {
+    case WAIT_OVER:
+        return rc;
+    case WAIT_COMES_BACK:
+        return err_set(err, ERR_TIMEOUT, "the write is not searchable yet");
+    case WAIT_HERE:
+        break;
+    }
+    torg__v1__freshness__init(freshness);
+    return tell_call(call, name, request, freshness, err);
 }

@@ -59,8 +59,7 @@ static int run(struct call *call, const char *client, struct plain_query *query,
 
     if (call_deadline_us(call) < deadline_us)
         deadline_us = call_deadline_us(call);
-    rc = front_search(&searcher->front, client, query->request, deadline_us, query->arena,
-                      &response, err);
+    rc = searcher_search(call, client, query->request, deadline_us, &response, err);
     took_us = clock_mono_us(searcher->front.clock) - began_us;
     if (!rc && query->explain_id.size) {
         Torg__V1__ExplainRequest request = TORG__V1__EXPLAIN_REQUEST__INIT;
@@ -83,12 +82,9 @@ static int run(struct call *call, const char *client, struct plain_query *query,
  * read: of a client's first documents the fields come with them. */
 static int wait_for(struct call *call, const char *client, struct bytes tokens, struct err *err)
 {
-    const struct searcher *searcher = call_context(call);
     Torg__V1__SearchResponse response = TORG__V1__SEARCH_RESPONSE__INIT;
     struct plain_query query = {.arena = call_arena(call)};
     struct rest_request nothing = {.parameter_count = 2};
-    int64_t deadline_us =
-        clock_mono_us(searcher->front.clock) + (int64_t)SEARCHER_DEADLINE_MS_MAX * MS_US;
     int rc;
 
     if (!tokens.size)
@@ -96,11 +92,10 @@ static int wait_for(struct call *call, const char *client, struct bytes tokens, 
     nothing.parameters[0] = (struct rest_parameter){bytes_of("wait"), tokens};
     nothing.parameters[1] = (struct rest_parameter){bytes_of("limit"), bytes_of("0")};
     rc = plain_query_read(&nothing, &query, err);
-    if (call_deadline_us(call) < deadline_us)
-        deadline_us = call_deadline_us(call);
     return rc ? rc
-              : front_search(&searcher->front, client, query.request, deadline_us, query.arena,
-                             &response, err);
+              : searcher_search(call, client, query.request,
+                                searcher_deadline_us(call, SEARCHER_DEADLINE_MS_MAX), &response,
+                                err);
 }
 
 static int search(struct call *call, const struct rest_request *request, struct rest_answer *answer,

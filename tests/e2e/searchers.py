@@ -17,6 +17,7 @@ import subprocess
 import sys
 import threading
 import time
+from urllib.parse import quote
 
 from kit import tap
 from kit.testd import SANITIZER_ENV
@@ -25,7 +26,8 @@ SEARCHERD = sys.argv.pop(1)
 DEADLINE_MS = 30000     # a sanitizer's build on a busy machine
 SHORT_MS = 8000         # of a search that runs out of time
 DEADLINE_MS_MAX = 60000    # SEARCHER_DEADLINE_MS_MAX of src/searcher/bounds.h
-MANY = 150              # wait at once
+MANY = 150              # wait at once ...
+MANY_FAR = 60           # ... where a look goes to another process
 LATE_S = 20             # of an answer after its deadline, on a quiet machine
 READY_S = tap.PATIENCE_S
 QUERY = {"stages": [{"text": "велосипед", "limit": 20, "sorts": [{"relevance": True}, {"field": "seller"}],
@@ -45,10 +47,16 @@ class Searcher:
         tap.equal(self.process.stdout.readline().strip(), str(port).encode())
 
     def call(self, method, request, timeout=READY_S):
+        return self._ask(timeout, "POST", "/torg.v1.SearcherService/" + method, json.dumps(request),
+                         {"Content-Type": "application/json"})
+
+    def get(self, address):
+        return self._ask(READY_S, "GET", address)
+
+    def _ask(self, timeout, *request):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
-            connection.request("POST", "/torg.v1.SearcherService/" + method, json.dumps(request),
-                               {"Content-Type": "application/json"})
+            connection.request(*request)
             reply = connection.getresponse()
             return reply.status, json.loads(reply.read())
         finally:
@@ -343,20 +351,55 @@ def a_search_waits_for_a_write_in_another_process():
             one.end()
 
 
-@tap.test
-def many_searches_wait_for_a_write_and_hold_no_thread():
-    """More than a searcher has threads: all are answered when it has come, others meanwhile."""
-    with searchers(ALL) as (store,), concurrent.futures.ThreadPoolExecutor(MANY) as callers:
-        asked = {"client": "bazaar", "query": {"stages": [{"text": "единорог"}]},
-                 "wait": [token(1, 5)], "deadlineMs": DEADLINE_MS_MAX}
-        waiting = [callers.submit(store.call, "Search", asked) for _ in range(MANY)]
-        tap.wait_until(lambda: store.call("Search", {**asked, "wait": []})[0] == 200)
+def let_wait(count, search, store):
+    """All are answered when the write has come; who does not wait is answered meanwhile."""
+    with concurrent.futures.ThreadPoolExecutor(count) as callers:
+        waiting = [callers.submit(search, token(1, 5)) for _ in range(count)]
+        tap.wait_until(lambda: search(None)[0] == 200)
         tap.equal([one.result()[0] for one in waiting if one.done()], [])
         store.tell("1 5 единорог")
-        for one in waiting:
-            status, answer = one.result()
-            tap.equal((status, answer["answer"]["stages"][0]["total"]), (200, "1"))
+        return [one.result() for one in waiting]
+
+
+def totals(answers):
+    return [(status, answer.get("answer", {}).get("stages", [{}])[0].get("total"))
+            for status, answer in answers]
+
+
+def by_method(searcher):
+    asked = {"client": "bazaar", "query": {"stages": [{"text": "единорог"}]},
+             "deadlineMs": DEADLINE_MS_MAX}
+    return lambda wait: searcher.call("Search", {**asked, "wait": [wait] if wait else []})
+
+
+@tap.test
+def many_searches_wait_for_a_write_and_hold_no_thread():
+    """More than a searcher has threads."""
+    with searchers(ALL) as (store,):
+        tap.equal(totals(let_wait(MANY, by_method(store), store)), [(200, "1")] * MANY)
         store.end()
+
+
+@tap.test
+def many_searches_wait_for_a_shard_of_another_process_and_hold_no_thread():
+    with searchers(ALL, NONE) as (store, front):
+        tap.equal(totals(let_wait(MANY_FAR, by_method(front), store)), [(200, "1")] * MANY_FAR)
+        for one in (store, front):
+            one.end()
+
+
+@tap.test
+def many_searches_by_an_address_wait_and_hold_no_thread():
+    with searchers(ALL, NONE) as (store, front):
+        def search(wait):
+            return front.get("/v1/clients/bazaar/search?limit=1&q=" + quote("единорог")
+                             + ("&wait=" + wait if wait else ""))
+
+        answers = let_wait(MANY_FAR, search, store)
+        tap.equal([(status, answer.get("total")) for status, answer in answers],
+                  [(200, 1)] * MANY_FAR)
+        for one in (store, front):
+            one.end()
 
 
 tap.main()

@@ -17,7 +17,6 @@
 #include "search/service_synonyms.h"
 #include "searcher/front/front.h"
 #include "searcher/front/fronts.h"
-#include "searcher/replica/waiters.h"
 #include "snippets/requests/page.h"
 #include "spell/embedded.h"
 
@@ -37,8 +36,7 @@ static struct synonym_service synonym_context;
 static struct rpc_service synonym_calls;
 static struct inspect inspect; /* of a process without the role searcher, as the next */
 static struct rpc_service freshness;
-static struct waiters waiters; /* for writes, at searchers of other processes */
-static int64_t answered_us;    /* when a searcher of another process last did; 0: never */
+static int64_t answered_us; /* when a searcher of another process last did; 0: never */
 
 static int ask_here(void *arg, const Torg__V1__SearchRequest *request, int64_t deadline_us,
                     struct arena *arena, Torg__V1__SearchResponse *response, struct err *err)
@@ -49,14 +47,7 @@ static int ask_here(void *arg, const Torg__V1__SearchRequest *request, int64_t d
 static int ask_others(void *arg, const Torg__V1__SearchRequest *request, int64_t deadline_us,
                       struct arena *arena, Torg__V1__SearchResponse *response, struct err *err)
 {
-    int rc = request->n_wait ? waiters_enter(&waiters, err) : 0;
-
-    if (rc)
-        return rc;
-    rc = fronts_search(arg, request, deadline_us, arena, response, err);
-    if (request->n_wait)
-        waiters_leave(&waiters); /* they wait there, and hold a thread here */
-    return rc;
+    return fronts_search(arg, request, deadline_us, arena, response, err);
 }
 
 /* Offers are in the same store, whether or not their role runs in this process. */
@@ -103,12 +94,7 @@ static int start_learner(struct process *process, struct err *err)
 static int wait_for_change(void *arg, const char *token, int64_t deadline_us, struct arena *arena,
                            char **found, struct err *err)
 {
-    int rc = change_settle(arg, token, deadline_us, arena, found, err);
-
-    if (rc || !*found || searchers || clock_mono_us(search.clock) < deadline_us)
-        return rc; /* where there is time, the search itself waits */
-    rc = front_look(search.ask_arg, OFFER_CLIENT, found, 1, 0, arena, err);
-    return rc == ERR_TIMEOUT ? err_set(err, rc, "the write is not searchable yet: ask again") : 0;
+    return change_settle(arg, token, deadline_us, arena, found, err);
 }
 
 /* Of a process without the role searcher, which would have it: sellers' pages reach this one. */
@@ -172,7 +158,6 @@ int role_search_start(struct process *process, struct err *err)
                              .clock = process->clock,
                              .catalog = catalog_in_use,
                              .catalog_arg = process->catalog};
-    waiters_init(&waiters);
     search = (struct search){
         .clock = process->clock,
         .catalog = catalog_in_use,

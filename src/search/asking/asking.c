@@ -7,7 +7,14 @@
 #include "base/log.h"
 #include "codec/message.h"
 #include "model/offer_fields.h"
+#include "search/bounds.h"
 #include "search/synonyms/synonyms.h"
+
+int64_t search_deadline_us(const struct search *search, int64_t begun_us)
+{
+    return begun_us +
+           (search->deadline_us ? search->deadline_us : SEARCH_DEADLINE_MS * (int64_t)MS_US);
+}
 
 /* One a second suffices: while searchers are gone every request fails. */
 static void note_failure(const struct asking *asking, const struct err *err)
@@ -33,7 +40,8 @@ static int tell_failure(const struct asking *asking, int rc, struct err *err)
     case ERR_CANCELLED:
         return rc;
     case ERR_TIMEOUT:
-        note_failure(asking, err);
+        if (!asking->looks)
+            note_failure(asking, err);
         return err_set(err, rc, "%s",
                        asking->wait_count ? "the write that is waited for is not searchable yet: "
                                             "ask again"
@@ -43,7 +51,7 @@ static int tell_failure(const struct asking *asking, int rc, struct err *err)
         return err_set(err, rc, "the search has too much to do: try again in a moment");
     default:
         note_failure(asking, err);
-        return err_set(err, ERR_UNAVAILABLE, "the search is unavailable for the moment: try again");
+        return err_set(err, ERR_UNAVAILABLE, "the search is unavailable at the moment: try again");
     }
 }
 
@@ -65,6 +73,7 @@ int asking_run(struct asking *asking, Torg__V1__QueryStage **stages, size_t coun
     request->wait = asking->wait;
     request->n_wait = asking->wait_count;
     request->seen = asking->seen;
+    request->looks = asking->looks;
     request->epoch = asking->epoch;
     request->old_max_seconds = asking->old_max_seconds;
     rc = asking->search->ask(asking->search->ask_arg, request, asking->deadline_us, arena, response,

@@ -15,11 +15,12 @@ struct asking {
     int64_t deadline_us;         /* monotonic */
     char **wait;                 /* borrowed; tokens of writes that have to be seen */
     size_t wait_count;
-    ProtobufCBinaryData seen;        /* by an answer before; then by the first of these */
-    int64_t epoch;                   /* of the first answer: the others are asked of the same */
-    uint32_t old_max_seconds;        /* of a state that may answer; 0: none may */
-    bool is_partial;                 /* some shard did not answer one of them */
-    uint64_t old_seconds;            /* of the oldest state that answered; 0: all were caught up */
+    ProtobufCBinaryData seen; /* by an answer before; then by the first of these */
+    int64_t epoch;            /* of the first answer: the others are asked of the same */
+    uint32_t old_max_seconds; /* of a state that may answer; 0: none may */
+    bool is_partial;          /* some shard did not answer one of them */
+    bool looks;               /* for the writes, and does not wait: ERR_TIMEOUT if not there */
+    uint64_t old_seconds;     /* of the oldest state that answered; 0: all were caught up */
     const struct synonyms *synonyms; /* lines are expanded by them; NULL: they are not */
     char *const *kept;               /* but these words */
     size_t kept_count;

@@ -39,6 +39,7 @@ struct searching {
     struct shard_seen *seen; /* by shard, by an answer before; 0: nothing */
     uint32_t old_max_seconds;
     bool has_waits;
+    bool looks; /* for what has to be seen, and does not wait for it */
     struct stage_state {
         const struct page_cursor *mark;    /* the page before; NULL: this is the first */
         const Torg__V1__WordCounts *words; /* NULL: not needed, or not known */
@@ -48,33 +49,6 @@ struct searching {
 };
 
 /* ---- what is asked ---- */
-
-int front_find_client(const struct index_view *view, const char *name,
-                      const struct index_client **client, struct err *err)
-{
-    *client = view_find(view, name);
-    if (*client)
-        return 0;
-    return err_set(err, ERR_NOT_FOUND,
-                   "there is no index of client \"%s\": it is made with the first document that is "
-                   "sent (DocumentService.PutDocuments); is the name right, and is the key bound "
-                   "to it?",
-                   name);
-}
-
-int front_find_epoch(const struct index_client *client, int64_t epoch,
-                     const struct index_epoch **found, struct err *err)
-{
-    *found = epoch ? client_find_epoch(client, epoch) : client_serving(client);
-    if (*found)
-        return 0;
-    if (epoch)
-        return err_set(err, ERR_NOT_FOUND, "client \"%s\" has no epoch %jd", client->name,
-                       (intmax_t)epoch);
-    return err_set(err, ERR_UNAVAILABLE,
-                   "client \"%s\" has no epoch that serves yet: the first is being built",
-                   client->name);
-}
 
 static bool has_text(const Torg__V1__QueryStage *stage)
 {
@@ -248,33 +222,34 @@ static struct bytes tell_seen(const struct searching *searching)
     return seen_encode(&seen, searching->arena);
 }
 
+static bool has_peers(const struct searching *searching)
+{
+    return searching->front->gatherer.peers != NULL;
+}
+
 /* One that replays is not asked while others have the shard: nor is it waited for. */
 static bool is_worth_waiting(const struct searching *searching, struct replica *replica)
 {
     struct replica_state *state;
 
-    if (!replica || !searching->front->gatherer.peers)
+    if (!replica || !has_peers(searching))
         return replica != NULL;
     state = arena_alloc(searching->arena, sizeof(*state));
     replica_state(replica, state);
     return state->is_ready;
 }
 
-static int wait_until(const struct searching *searching, int64_t until_us, struct err *err)
+static int wait_for_shard(const struct searching *searching, uint32_t shard, int64_t until_us,
+                          struct err *err)
 {
     int rc = 0;
 
-    for (uint32_t i = 0; i < searching->epoch->shard_count && rc != ERR_LIMIT; i++) {
-        struct replica *replica = searching->epoch->shards[i];
+    for (size_t i = 0; i < searching->wait_counts[shard] && rc != ERR_LIMIT; i++) {
+        const Torg__V1__LaneFreshness *lane = searching->waits[shard][i];
+        int one = replica_wait(searching->epoch->shards[shard], (unsigned)lane->lane, lane->idx,
+                               until_us, err);
 
-        if (!searching->wait_counts[i] || !is_worth_waiting(searching, replica))
-            continue;
-        for (size_t k = 0; k < searching->wait_counts[i] && rc != ERR_LIMIT; k++) {
-            const Torg__V1__LaneFreshness *lane = searching->waits[i][k];
-            int one = replica_wait(replica, (unsigned)lane->lane, lane->idx, until_us, err);
-
-            rc = one ? one : rc;
-        }
+        rc = one ? one : rc;
     }
     return rc;
 }
@@ -286,10 +261,64 @@ static int wait_here(const struct searching *searching, struct err *err)
 {
     int64_t until_us = searching->deadline_us;
     int64_t now_us = clock_mono_us(searching->front->clock);
+    int rc = 0;
 
-    if (searching->front->gatherer.peers)
+    if (has_peers(searching))
         until_us = now_us + (until_us - now_us) / GATHER_HEDGE_SHARE;
-    return wait_until(searching, until_us, err) == ERR_LIMIT ? ERR_LIMIT : 0;
+    for (uint32_t i = 0; i < searching->epoch->shard_count && rc != ERR_LIMIT; i++)
+        if (searching->wait_counts[i] && is_worth_waiting(searching, searching->epoch->shards[i]))
+            rc = wait_for_shard(searching, i, until_us, err);
+    return rc == ERR_LIMIT ? rc : 0;
+}
+
+/* Asks for nothing yet but that the shard is so far. */
+static Torg__V1__ShardRequest *begin_request(const struct searching *searching, uint32_t shard)
+{
+    Torg__V1__ShardRequest *request = MESSAGE_NEW(shard_request, searching->arena);
+    int64_t left_us = searching->deadline_us - clock_mono_us(searching->front->clock);
+
+    request->client = (char *)searching->client->name;
+    request->epoch = searching->epoch->epoch;
+    request->shard = shard;
+    request->now = searching->now;
+    request->wait = searching->waits[shard];
+    request->n_wait = searching->wait_counts[shard];
+    request->looks = searching->looks;
+    request->deadline_ms = left_us > MS_US ? (uint32_t)(left_us / MS_US) : 1;
+    return request;
+}
+
+/* ERR_TIMEOUT: a shard is not as far as it has to be, here or elsewhere. That is looked at before
+ * any shard is asked for what would be thrown away. */
+static int look(struct searching *searching, struct err *err)
+{
+    uint32_t count = searching->epoch->shard_count;
+    struct gather_ask *asks = arena_array(searching->arena, count, sizeof(*asks));
+    int64_t until_us = clock_mono_us(searching->front->clock) + SEARCHER_SILENCE_MS_MAX * MS_US;
+    bool asks_others = false;
+
+    for (uint32_t i = 0; i < count; i++) {
+        int rc =
+            searching->epoch->shards[i] ? wait_for_shard(searching, i, 0, err) : ERR_UNAVAILABLE;
+
+        if (!rc || !searching->wait_counts[i])
+            continue;
+        if (has_peers(searching))
+            asks[i].request = begin_request(searching, i);
+        else if (rc == ERR_TIMEOUT)
+            return rc;
+        asks_others |= has_peers(searching);
+    }
+    if (asks_others)
+        gather(&searching->front->gatherer, GATHER_WORDS, searching->epoch, asks, count,
+               until_us < searching->deadline_us ? until_us : searching->deadline_us,
+               searching->arena);
+    for (uint32_t i = 0; i < count; i++)
+        if (asks[i].err.code == ERR_TIMEOUT) {
+            *err = asks[i].err;
+            return err->code;
+        }
+    return 0; /* who cannot say is left to the search, which tells why */
 }
 
 /* ---- asking ---- */
@@ -341,22 +370,14 @@ static uint32_t skipped(const struct searching *searching, size_t i)
 
 static void make_request(struct searching *searching, uint32_t shard, bool with_stages)
 {
-    Torg__V1__ShardRequest *request = MESSAGE_NEW(shard_request, searching->arena);
+    Torg__V1__ShardRequest *request = begin_request(searching, shard);
     size_t count = searching->query->n_stages;
     Torg__V1__StagePart *parts = arena_array(searching->arena, count, sizeof(*parts));
-    int64_t left_us = searching->deadline_us - clock_mono_us(searching->front->clock);
 
-    request->client = (char *)searching->client->name;
-    request->epoch = searching->epoch->epoch;
-    request->shard = shard;
     request->query = (Torg__V1__Query *)searching->query;
-    request->now = searching->now;
-    request->wait = searching->waits[shard];
-    request->n_wait = searching->wait_counts[shard];
     request->seen_offset = searching->seen[shard].shown;
     request->seen_applied = searching->seen[shard].applied;
     request->old_max_seconds = searching->has_waits ? 0 : searching->old_max_seconds;
-    request->deadline_ms = left_us > MS_US ? (uint32_t)(left_us / MS_US) : 1;
     request->stages = arena_array(searching->arena, count + 1, sizeof(request->stages[0]));
     for (size_t i = 0; i < count && with_stages; i++) {
         const struct stage_state *state = &searching->stages[i];
@@ -467,7 +488,7 @@ static int count_words(struct searching *searching, struct err *err)
         if (searching->asks[i].request)
             make_request(searching, i, false);
     /* A shard that hangs must leave time to ask the others. */
-    if (!searching->has_waits && searching->epoch->shard_count > 1)
+    if ((!searching->has_waits || searching->looks) && searching->epoch->shard_count > 1)
         deadline_us = now_us + (deadline_us - now_us) / WORDS_SHARE;
     gather(&searching->front->gatherer, GATHER_WORDS, searching->epoch, searching->asks,
            searching->epoch->shard_count, deadline_us, searching->arena);
@@ -725,15 +746,19 @@ int front_search(const struct front *front, const char *client,
                                   .deadline_us = deadline_us,
                                   .arena = arena,
                                   .old_max_seconds = request->old_max_seconds,
+                                  .looks = request->looks,
                                   .now = clock_wall_us(front->clock) / SECOND_US};
     int rc = 0;
 
     assert(front->follower && front->clock);
     if (request->n_wait)
-        rc = follower_view_with(front->follower, client, deadline_us, &view, err);
+        rc = follower_view_with(front->follower, client, request->looks ? 0 : deadline_us, &view,
+                                err);
     else
         view = follower_view(front->follower);
     rc = rc ? rc : front_find_client(view, client, &searching.client, err);
+    if (rc == ERR_NOT_FOUND && request->looks && request->n_wait)
+        rc = err_set(err, ERR_TIMEOUT, "client %s has no index yet", client);
     if (rc == ERR_NOT_FOUND && !follower_has_looked(front->follower))
         rc = err_set(err, ERR_UNAVAILABLE,
                      "this searcher does not know yet which indexes there are: the map of them "
@@ -748,29 +773,10 @@ int front_search(const struct front *front, const char *client,
     rc = rc ? rc : choose_epoch(&searching, request->epoch, err);
     rc = rc ? rc : read_tokens(&searching, request->wait, request->n_wait, err);
     rc = rc ? rc : read_seen(&searching, bytes_make(request->seen.data, request->seen.len), err);
-    rc = rc ? rc : wait_here(&searching, err);
+    rc = rc ? rc : searching.looks ? look(&searching, err) : wait_here(&searching, err);
     rc = rc ? rc : search(&searching, response, err);
     if (!rc && front->queries)
         query_log_add(front->queries, client, request);
-    view_release(view);
-    return rc;
-}
-
-int front_look(const struct front *front, const char *client, char *const *tokens, size_t count,
-               int64_t epoch, struct arena *arena, struct err *err)
-{
-    const struct index_view *view = follower_view(front->follower);
-    struct searching searching = {.front = front, .arena = arena};
-    int rc;
-
-    assert(front->follower && front->clock);
-    searching.client = view_find(view, client);
-    if (!searching.client)
-        rc = err_set(err, ERR_TIMEOUT, "client %s has no index yet", client);
-    else
-        rc = front_find_epoch(searching.client, epoch, &searching.epoch, err);
-    rc = rc ? rc : read_tokens(&searching, tokens, count, err);
-    rc = rc ? rc : wait_until(&searching, 0, err);
     view_release(view);
     return rc;
 }

@@ -29,19 +29,15 @@ struct front {
 /* When a search that began then has to be answered, if it does not say. */
 int64_t front_deadline_us(const struct front *front, int64_t begun_us);
 
-/* deadline_us: monotonic. The response is filled with memory of the arena and of the request. */
+/* deadline_us: monotonic. The response is filled with memory of the arena and of the request.
+ * ERR_TIMEOUT: what has to be seen did not come by then; of a request that looks: it is not there
+ * yet, or no shard has answered by then. */
 int front_search(const struct front *front, const char *client,
                  const Torg__V1__SearchRequest *request, int64_t deadline_us, struct arena *arena,
                  Torg__V1__SearchResponse *response, struct err *err);
 
-/* Whether writes of these tokens are searchable in the shards of this process, which are looked at
- * and not waited for; shards that it does not have are not asked. ERR_TIMEOUT: one is not; other
- * errors are front_search's. epoch 0: the one that serves. */
-int front_look(const struct front *front, const char *client, char *const *tokens, size_t count,
-               int64_t epoch, struct arena *arena, struct err *err);
-
-/* Clients' serving epochs by what this process has of their shards; those of others' do not count.
- */
+/* Clients' serving epochs by what this process has of their shards; those of others' do not
+ * count. */
 struct front_state {
     uint32_t answered_count; /* each shard is ready here or at another searcher */
     uint32_t opening_count;  /* one is being opened, or has not caught up yet */

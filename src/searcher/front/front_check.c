@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* front_check.c - whether searches are answered: see front.h. */
+/* front_check.c - whose index is asked, and whether searches are answered: see front.h. */
 #include "searcher/front/front.h"
 
 #include <assert.h>
@@ -73,4 +73,31 @@ int front_check(const struct front *front, struct front_state *state, struct err
         check_client(front, &view->clients[i], state, err);
     view_release(view);
     return err->code;
+}
+
+int front_find_client(const struct index_view *view, const char *name,
+                      const struct index_client **client, struct err *err)
+{
+    *client = view_find(view, name);
+    if (*client)
+        return 0;
+    return err_set(err, ERR_NOT_FOUND,
+                   "there is no index of client \"%s\": it is made with the first document that is "
+                   "sent (DocumentService.PutDocuments); is the name right, and is the key bound "
+                   "to it?",
+                   name);
+}
+
+int front_find_epoch(const struct index_client *client, int64_t epoch,
+                     const struct index_epoch **found, struct err *err)
+{
+    *found = epoch ? client_find_epoch(client, epoch) : client_serving(client);
+    if (*found)
+        return 0;
+    if (epoch)
+        return err_set(err, ERR_NOT_FOUND, "client \"%s\" has no epoch %jd", client->name,
+                       (intmax_t)epoch);
+    return err_set(err, ERR_UNAVAILABLE,
+                   "client \"%s\" has no epoch that serves yet: the first is being built",
+                   client->name);
 }

@@ -61,8 +61,9 @@ int64_t fronts_patience_ms(const Torg__V1__SearchRequest *request, int64_t left_
 
     if (is_last)
         return left_ms;
-    return request->n_wait || share_ms < SEARCHER_SILENCE_MS_MAX ? share_ms
-                                                                 : SEARCHER_SILENCE_MS_MAX;
+    return (request->n_wait && !request->looks) || share_ms < SEARCHER_SILENCE_MS_MAX
+               ? share_ms
+               : SEARCHER_SILENCE_MS_MAX;
 }
 
 /* Who has an old state alone may be followed by one that is caught up: its answer is kept until

@@ -199,7 +199,9 @@ static void finish_attempt(struct attempt *attempt, int rc, struct arena *arena,
         slot->arena = arena;
         arena = NULL;
     } else if (!slot->is_done) {
-        slot->err = *err;
+        /* One that is not so far yet will be; that another is away says less. */
+        if (!slot->fresh.looks || slot->err.code != ERR_TIMEOUT)
+            slot->err = *err;
         slot->is_done = !is_worth_another(rc);
     }
     condition_broadcast(&round->changed);
@@ -371,7 +373,8 @@ int64_t gather_patience_us(int64_t left_us, bool waits)
 static bool has_waits(const struct round *round)
 {
     for (uint32_t i = 0; i < round->count; i++)
-        if (round->slots[i].request && round->slots[i].request->n_wait)
+        if (round->slots[i].request && round->slots[i].request->n_wait &&
+            !round->slots[i].request->looks)
             return true;
     return false;
 }

@@ -13,7 +13,7 @@
 /* ---- what is asked ---- */
 
 static int wait_for(struct replica *replica, const Torg__V1__ShardRequest *request,
-                    int64_t deadline_us, struct err *err)
+                    int64_t until_us, struct err *err)
 {
     int rc = 0;
 
@@ -22,7 +22,7 @@ static int wait_for(struct replica *replica, const Torg__V1__ShardRequest *reque
             return err_set(err, ERR_INVALID, "wait[%zu]: there is no lane %d", i,
                            (int)request->wait[i]->lane);
         rc = replica_wait(replica, (unsigned)request->wait[i]->lane, request->wait[i]->idx,
-                          deadline_us, err);
+                          until_us, err);
     }
     return rc;
 }
@@ -35,7 +35,8 @@ static int visit_for(struct replica *replica, const Torg__V1__ShardRequest *requ
     uint32_t old_max = request->n_wait ? 0 : request->old_max_seconds;
     const struct shard_seen seen = {request->seen_offset, request->seen_applied};
     uint64_t offset = seen.applied > seen.shown ? seen.applied : seen.shown;
-    int rc = wait_for(replica, request, deadline_us, err);
+    int64_t until_us = request->looks ? 0 : deadline_us;
+    int rc = wait_for(replica, request, until_us, err);
     bool is_old;
 
     rc = rc ? rc : replica_visit(replica, old_max, visit, err);
@@ -49,7 +50,7 @@ static int visit_for(struct replica *replica, const Torg__V1__ShardRequest *requ
                        "shard %u has an old state alone, older than what was seen before",
                        replica_shard(replica));
     rc = replica_wait(replica, REPLICA_OFFSET, offset > INT64_MAX ? INT64_MAX : (int64_t)offset,
-                      deadline_us, err);
+                      until_us, err);
     return rc ? rc : replica_visit(replica, 0, visit, err);
 }
 
@@ -137,10 +138,11 @@ int local_count_words(struct replica *replica, const Torg__V1__ShardRequest *req
     struct query_words *words = NULL;
     struct query_request query;
     struct visit *visit = NULL;
+    bool only_looks = request->looks && !request->query;
     int rc = visit_for(replica, request, deadline_us, &visit, err);
 
-    rc = rc ? rc : read_query(visit, reading, &query, err);
-    if (!rc) {
+    rc = rc || only_looks ? rc : read_query(visit, reading, &query, err);
+    if (!rc && !only_looks) {
         message->n_stages = query.plan.stage_count;
         message->stages = arena_array(arena, message->n_stages, sizeof(message->stages[0]));
         words = arena_array(arena, message->n_stages, sizeof(*words));

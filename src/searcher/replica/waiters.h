@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waiters.h - callers who wait until a write is searchable: each holds a thread that other searches
- * want, so there are SEARCHER_WAITER_COUNT_MAX of them at once and no more.
+ * waiters.h - callers who wait until a write is searchable, in a thread that other searches want:
+ * there are SEARCHER_WAITER_COUNT_MAX of them at once and no more. Calls of a server are not among
+ * them: they look, and come back (searcher/service.h).
  *
  * Only who really has to wait is counted: a write that is in already costs nothing.
  * Threads: any.

@@ -53,10 +53,10 @@ static void which_searcher_failed_is_not_told(void **state)
         size_t wait_count;
         const char *part;
     } cases[] = {
-        {ERR_UNAVAILABLE, ERR_UNAVAILABLE, 0, "unavailable for the moment"},
-        {ERR_INTERNAL, ERR_UNAVAILABLE, 0, "unavailable for the moment"},
-        {ERR_CORRUPT, ERR_UNAVAILABLE, 0, "unavailable for the moment"},
-        {ERR_DENIED, ERR_UNAVAILABLE, 0, "unavailable for the moment"},
+        {ERR_UNAVAILABLE, ERR_UNAVAILABLE, 0, "unavailable at the moment"},
+        {ERR_INTERNAL, ERR_UNAVAILABLE, 0, "unavailable at the moment"},
+        {ERR_CORRUPT, ERR_UNAVAILABLE, 0, "unavailable at the moment"},
+        {ERR_DENIED, ERR_UNAVAILABLE, 0, "unavailable at the moment"},
         {ERR_LIMIT, ERR_LIMIT, 0, "too much to do"},
         {ERR_TIMEOUT, ERR_TIMEOUT, 0, "did not answer in time"},
         {ERR_TIMEOUT, ERR_TIMEOUT, 1, "not searchable yet"},

@@ -112,6 +112,8 @@ static void what_may_not_be_seen_is_left_out_of_an_old_page(void **state)
     assert_string_equal(response.offers[1]->id, "last");
     scene.fetch_code = ERR_TIMEOUT; /* nobody can say whether it may be seen */
     assert_int_equal(search(&scene, 3600, NULL, &response), ERR_UNAVAILABLE);
+    scene.fetch_code = ERR_NOT_FOUND;
+    assert_int_equal(search(&scene, OLD_SECONDS - 1, NULL, &response), ERR_UNAVAILABLE);
     assert_int_equal(search(&scene, 0, NULL, &response), ERR_UNAVAILABLE);
     assert_int_equal(search(&scene, 3600, tokens, &response), ERR_UNAVAILABLE); /* has waited */
     scene.is_old = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* front.c - an index of three shards answers as one shard with all documents does: hits, order,
  * totals, facets, pages. And what a front refuses. */
-#include "base/clock.h"
 #include "searcher/front/front.h"
+#include "base/clock.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -1083,8 +1083,8 @@ static void wait_reason(struct world *world, const char *reason)
     }
 }
 
-/* The unicorn's price is another one in the index, and its batch cannot be shown: the refusal of
- * what comes with it is not taken. */
+/* The unicorn's price is another one in the index, and its batch is not shown: the refusal of what
+ * comes with it is on its way. */
 static void change_price_unshown(struct world *world)
 {
     struct topic_faults *faults = topics_faults(world->topics);
@@ -1095,7 +1095,7 @@ static void change_price_unshown(struct world *world)
             message_titled(1, 7, "unicorn", "единорог", 2, 0, world->arena));
     send_to(world->topics, "index.one.1", 0,
             message_titled(1, 10, "bad", "единорог", 1, -1, world->arena));
-    atomic_store(&faults->fail_produce, -1);
+    atomic_store(&faults->hold_produce, 1);
     atomic_store(&faults->fail_read, 0);
 }
 
@@ -1135,6 +1135,8 @@ static void attributes_that_are_ahead_are_seen(void **state)
         0);
     assert_int_equal(seen.offsets[0], DOC_COUNT + 4);
     assert_in_range(seen.applied[0], DOC_COUNT + 5, DOC_COUNT + 6);
+    atomic_store(&topics_faults(world.topics)->fail_produce, -1);
+    atomic_store(&topics_faults(world.topics)->hold_produce, 0);
     /* It is not behind itself: nobody waits for a publication that may be long in coming. */
     wait_reason(&world, "produce failed");
     again = read_request(&world, dear);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waiters.c - callers who wait for writes: so many and no more, and others search meanwhile. */
-#include "base/clock.h"
 #include "searcher/replica/waiters.h"
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -82,8 +82,8 @@ static void close_world(struct world *world)
     arena_free(world->arena);
 }
 
-static int search(struct world *world, const char *client, char *token, struct arena *arena,
-                  Torg__V1__SearchResponse *response, struct err *err)
+static int ask(struct world *world, const char *client, char *token, bool looks,
+               struct arena *arena, Torg__V1__SearchResponse *response, struct err *err)
 {
     Torg__V1__SearchRequest request = TORG__V1__SEARCH_REQUEST__INIT;
     Torg__V1__QueryStage stage = TORG__V1__QUERY_STAGE__INIT;
@@ -96,7 +96,14 @@ static int search(struct world *world, const char *client, char *token, struct a
     request.query = &query;
     request.wait = &token;
     request.n_wait = token != NULL;
+    request.looks = looks;
     return front_search(&world->front, client, &request, deadline(), arena, response, err);
+}
+
+static int search(struct world *world, const char *client, char *token, struct arena *arena,
+                  Torg__V1__SearchResponse *response, struct err *err)
+{
+    return ask(world, client, token, false, arena, response, err);
 }
 
 struct waiting {
@@ -205,10 +212,40 @@ static void many_wait_one_more_is_told_and_others_search(void **state)
     close_world(&world);
 }
 
+/* Which would be for minutes. */
+static void who_looks_does_not_wait(void **state)
+{
+    static struct waiting all[SEARCHER_WAITER_COUNT_MAX];
+    Torg__V1__SearchResponse response = TORG__V1__SEARCH_RESPONSE__INIT;
+    struct world world;
+    struct arena *arena = arena_new();
+    struct err err = {0};
+
+    (void)state;
+    open_world(&world);
+    expect_found(&world);
+    assert_int_equal(ask(&world, "shop", world.token, true, arena, &response, &err), ERR_TIMEOUT);
+    assert_non_null(strstr(err.text, "is not searchable yet"));
+    assert_int_equal(ask(&world, "nobody", world.token, true, arena, &response, &err), ERR_TIMEOUT);
+    assert_int_equal(ask(&world, "nobody", NULL, true, arena, &response, &err), ERR_NOT_FOUND);
+    start_all(&world, "shop", all); /* and needs no place among those who do */
+    assert_int_equal(ask(&world, "shop", world.token, true, arena, &response, &err), ERR_TIMEOUT);
+    send_to(world.topics, "index.shop.1", 1, message_progress(1, 0, 5, world.arena));
+    for (int i = 0; i < SEARCHER_WAITER_COUNT_MAX; i++) {
+        pthread_join(all[i].thread, NULL);
+        assert_int_equal(all[i].rc, 0);
+    }
+    assert_int_equal(ask(&world, "shop", world.token, true, arena, &response, &err), 0);
+    assert_int_equal(response.answer->stages[0]->total, SHARD_COUNT * DOC_COUNT);
+    close_world(&world);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_wait_one_more_is_told_and_others_search),
+        cmocka_unit_test(who_looks_does_not_wait),
     };
 
     return cmocka_run_group_tests_name("waiters", tests, NULL, NULL);

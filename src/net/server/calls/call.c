@@ -373,7 +373,7 @@ int64_t call_begun_us(const struct call *call)
 bool call_come_back(struct call *call, int64_t after_us)
 {
     object_check(call, CALL_MAGIC);
-    if (!call->loop || !call->running || call->channel || call->rest)
+    if (!call->loop || !call->running || call->channel)
         return false;
     call->come_back_us = after_us > 1 ? after_us : 1;
     return true;
