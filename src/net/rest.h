@@ -57,6 +57,19 @@ struct rest_answer {
 typedef int (*rest_fn)(struct call *call, const struct rest_request *request,
                        struct rest_answer *answer, struct err *err);
 
+/* A parameter of the query, for the API's page. */
+struct rest_field {
+    const char *name;
+    const char *schema; /* JSON Schema; REST_TEXT, REST_NUMBER, REST_FLAG */
+    const char *about;
+};
+
+#define REST_TEXT "{\"type\":\"string\"}"
+#define REST_NUMBER "{\"type\":\"integer\",\"minimum\":0}"
+#define REST_FLAG "{\"type\":\"boolean\"}"
+/* One type of a body or an answer; `content` of OpenAPI. */
+#define REST_CONTENT(type, schema) "{\"" type "\":{\"schema\":" schema "}}"
+
 struct rest_method {
     const char *verb;
     const char *path;
@@ -64,7 +77,12 @@ struct rest_method {
     unsigned flags;       /* enum rpc_flags but those of streams */
     const char *scope;    /* as in struct rpc_method */
     size_t body_size_max; /* 0: NET_MESSAGE_SIZE_MAX */
-    const char *about;    /* one sentence for the API's page */
+    /* For the API's page (/openapi.json); JSON is `content` of OpenAPI, by media type. */
+    const char *about;              /* one sentence */
+    const struct rest_field *query; /* the last has no name; NULL: there are none */
+    const char *body;               /* JSON; NULL: bytes of any form */
+    const char *answer;             /* JSON; NULL: bytes; "": none */
+    int status;                     /* of the answer; 0: 200 */
 };
 
 struct rest_service {

@@ -113,6 +113,12 @@ static int get_own_photo(struct call *call, const struct rest_request *request,
 
 struct rest_service upload_service(const struct intake *intake)
 {
+    static const char pictures[] =
+        "{\"image/jpeg\":{\"schema\":{\"type\":\"string\",\"format\":\"binary\"}},\"image/png\":{"
+        "\"schema\":{\"type\":\"string\",\"format\":\"binary\"}},\"image/webp\":{\"schema\":{"
+        "\"type\":\"string\",\"format\":\"binary\"}},\"image/gif\":{\"schema\":{\"type\":"
+        "\"string\",\"format\":\"binary\"}},\"application/octet-stream\":{\"schema\":{\"type\":"
+        "\"string\",\"format\":\"binary\"}}}";
     static const struct rest_method methods[] = {
         {.verb = "POST",
          .path = "/v1/photos",
@@ -120,7 +126,11 @@ struct rest_service upload_service(const struct intake *intake)
          .scope = "photos",
          .flags = RPC_OF_SELLER,
          .body_size_max = PHOTO_FILE_SIZE_MAX,
-         .about = "Uploads a photo: the body is the file. The answer's sourceUrl is for an offer."},
+         .about = "Uploads a photo: the body is the file. The answer's sourceUrl is for an offer.",
+         .body = pictures,
+         .answer =
+             REST_CONTENT("application/json", "{\"$ref\":\"#/components/schemas/torg.v1.Photo\"}"),
+         .status = 201},
         {.verb = "GET",
          .path = "/v1/own-photos/{key}",
          .run = get_own_photo,
@@ -128,7 +138,8 @@ struct rest_service upload_service(const struct intake *intake)
          .flags = RPC_OF_SELLER,
          .about =
              "A photo of an offer, a draft or an upload of the seller's own, also while nobody "
-             "else may see it."},
+             "else may see it.",
+         .answer = pictures},
     };
 
     return (struct rest_service){

@@ -445,12 +445,57 @@ static int search_plain(struct call *call, const struct rest_request *request,
     return 0;
 }
 
+/* As write_answer and the functions above it write it. */
+#define FOUND_SCHEMA                                                                               \
+    "{\"type\":\"object\",\"properties\":{\"total\":{\"type\":\"integer\",\"minimum\":0},"         \
+    "\"offers\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"id\":{"       \
+    "\"type\":\"string\"},\"title\":{\"type\":\"string\"},\"price\":{\"type\":\"number\"},"        \
+    "\"currency\":{\"type\":\"string\"},\"salary_min\":{\"type\":\"number\"},\"salary_max\":{"     \
+    "\"type\":\"number\"},\"salary_currency\":{\"type\":\"string\"},\"salary_period\":{"           \
+    "\"type\":\"string\"},\"category\":{\"type\":\"string\"},\"place\":{\"type\":\"string\"},"     \
+    "\"seller\":{\"type\":\"string\"},\"photo\":{\"type\":\"string\"},\"distance_m\":{"            \
+    "\"type\":\"number\"},\"created\":{\"type\":\"string\",\"format\":\"date-time\"},"             \
+    "\"_score\":{\"type\":\"number\"},\"_title_marked\":{\"type\":\"string\"}},\"required\":"      \
+    "[\"id\"]}},\"categories\":{\"type\":\"array\",\"items\":{\"type\":\"object\","                \
+    "\"properties\":{\"id\":{\"type\":\"string\"},\"name\":{\"type\":\"string\"},\"parent\":{"     \
+    "\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"minimum\":0}},\"required\":"           \
+    "[\"id\",\"count\"]}},\"filters\":{\"type\":\"array\",\"items\":{\"type\":\"object\","         \
+    "\"properties\":{\"id\":{\"type\":\"string\"},\"name\":{\"type\":\"string\"},\"unit\":{"       \
+    "\"type\":\"string\"},\"min\":{},\"max\":{},\"values\":{\"type\":\"array\",\"items\":{"        \
+    "\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"string\"},\"name\":{\"type\":"         \
+    "\"string\"},\"count\":{\"type\":\"integer\",\"minimum\":0}},\"required\":[\"id\","            \
+    "\"count\"]}}},\"required\":[\"id\",\"values\"]}},\"corrected\":{\"type\":\"string\"},"        \
+    "\"cursor\":{\"type\":\"string\"},\"partial\":{\"type\":\"boolean\"},\"old_seconds\":{"        \
+    "\"type\":\"integer\",\"minimum\":0},\"ms\":{\"type\":\"number\"}},\"required\":"              \
+    "[\"total\",\"offers\",\"ms\"]}"
+
+static const struct rest_field parameters[] = {
+    {"q", REST_TEXT, "What a buyer typed."},
+    {"category", REST_TEXT, "Its id in the catalogue."},
+    {"filter", REST_TEXT, "As \"price <= 10000 AND condition = new\"."},
+    {"sort",
+     "{\"type\":\"string\",\"enum\":[\"best\",\"newest\",\"cheapest\",\"dearest\","
+     "\"nearest\"]}",
+     "The order; best unless said."},
+    {"near", REST_TEXT, "LATITUDE,LONGITUDE."},
+    {"limit", REST_NUMBER, "Offers answered."},
+    {"offset", REST_NUMBER, "Offers left out before them."},
+    {"cursor", REST_TEXT, "Of an earlier answer: the next page."},
+    {"facets", REST_FLAG, "Tells categories and filters, too."},
+    {"language", REST_TEXT, "Of names: ru or en."},
+    {"exact", REST_FLAG, "Corrects no word."},
+    {"wait", REST_TEXT, "The token of a write that has to be seen."},
+    {0},
+};
+
 static const struct rest_method methods[] = {
     {.verb = "GET",
      .path = "/v1/offers/search",
      .run = search_plain,
      .flags = RPC_PUBLIC | RPC_COMPUTE,
-     .about = "Searches offers: ?q=, category, filter, sort, near, limit, facets."},
+     .about = "Searches offers: ?q=, category, filter, sort, near, limit, facets.",
+     .query = parameters,
+     .answer = REST_CONTENT("application/json", FOUND_SCHEMA)},
 };
 
 struct rest_service search_plain_service(struct search *search)

@@ -212,25 +212,65 @@ static int clients(struct call *call, const struct rest_request *request,
     return 0;
 }
 
+/* As plain_answer_write writes it. */
+#define FOUND_SCHEMA                                                                               \
+    "{\"type\":\"object\",\"properties\":{\"total\":{\"type\":\"integer\",\"minimum\":0},"         \
+    "\"hits\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"description\":"                 \
+    "\"The document, and beside its fields _score and _marked.\"}},\"facets\":{\"type\":"          \
+    "\"object\",\"additionalProperties\":{\"type\":\"object\",\"additionalProperties\":{"          \
+    "\"type\":\"integer\",\"minimum\":0}}},\"ranges\":{\"type\":\"object\","                       \
+    "\"additionalProperties\":{\"type\":\"object\",\"nullable\":true}},\"cursor\":{\"type\":"      \
+    "\"string\"},\"explanation\":{\"type\":\"object\"},\"partial\":{\"type\":\"boolean\"},"        \
+    "\"ms\":{\"type\":\"number\"}},\"required\":[\"total\",\"hits\",\"ms\"]}"
+#define FIELDS_SCHEMA                                                                              \
+    "{\"type\":\"object\",\"properties\":{\"fields\":{\"type\":\"array\",\"items\":{\"type\":"     \
+    "\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"type\":{\"type\":"                \
+    "\"string\"}},\"required\":[\"name\",\"type\"]}}},\"required\":[\"fields\"]}"
+#define CLIENTS_SCHEMA                                                                             \
+    "{\"type\":\"object\",\"properties\":{\"clients\":{\"type\":\"array\",\"items\":{\"type\":"    \
+    "\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"documents\":{\"type\":"           \
+    "\"integer\",\"minimum\":0}},\"required\":[\"name\"]}}},\"required\":[\"clients\"]}"
+
+static const struct rest_field parameters[] = {
+    {"q", REST_TEXT, "What is looked for: all words, \"a phrase\", -without, begin*."},
+    {"filter", REST_TEXT, "As \"price <= 10000 AND color = red\"."},
+    {"facets", REST_TEXT, "Names of fields whose values are counted, by commas."},
+    {"facet_limit", REST_NUMBER, "How many values of each are given."},
+    {"sort", REST_TEXT, "Names of fields, by commas; -price: the highest first."},
+    {"limit", REST_NUMBER, "Documents answered."},
+    {"offset", REST_NUMBER, "Documents left out before them."},
+    {"cursor", REST_TEXT, "Of an earlier answer: the next page."},
+    {"fields", REST_TEXT, "Names of the fields that are answered, by commas; all unless said."},
+    {"highlight", REST_TEXT, "Names of texts whose words are marked."},
+    {"any", REST_FLAG, "Not all words are needed."},
+    {"wait", REST_TEXT, "Tokens of writes that have to be seen, by commas."},
+    {"explain", REST_TEXT, "The id of a document: why it is found, or is not."},
+    {0},
+};
+
 static const struct rest_method methods[] = {
     {.verb = "GET",
      .path = "/v1/clients",
      .run = clients,
      .scope = "search",
      .flags = RPC_OF_CLIENT,
-     .about = "Whose documents there are."},
+     .about = "Whose documents there are.",
+     .answer = REST_CONTENT("application/json", CLIENTS_SCHEMA)},
     {.verb = "GET",
      .path = "/v1/clients/{client}/search",
      .run = search,
      .scope = "search",
      .flags = RPC_OF_CLIENT | RPC_COMPUTE,
-     .about = "Searches a client's documents: ?q=, filter, facets, sort, limit."},
+     .about = "Searches a client's documents: ?q=, filter, facets, sort, limit.",
+     .query = parameters,
+     .answer = REST_CONTENT("application/json", FOUND_SCHEMA)},
     {.verb = "GET",
      .path = "/v1/clients/{client}/fields",
      .run = fields,
      .scope = "search",
      .flags = RPC_OF_CLIENT,
-     .about = "The fields of a client's documents, with their types."},
+     .about = "The fields of a client's documents, with their types.",
+     .answer = REST_CONTENT("application/json", FIELDS_SCHEMA)},
 };
 
 struct rest_service plain_search_service(struct searcher *searcher)

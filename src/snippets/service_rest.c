@@ -178,25 +178,37 @@ static int get(struct call *call, const struct rest_request *request, struct res
     return 0;
 }
 
+/* As find_format knows them. */
+static const char forms[] =
+    "{\"application/json\":{\"schema\":{},\"example\":{\"stars\":5}},\"text/plain\":{\"schema\":{"
+    "\"type\":\"string\"}},\"application/xml\":{\"schema\":{\"type\":\"string\"}},"
+    "\"application/protobuf\":{\"schema\":{\"type\":\"string\",\"format\":\"binary\"}},"
+    "\"application/octet-stream\":{\"schema\":{\"type\":\"string\",\"format\":\"binary\"}}}";
+
 static const struct rest_method methods[] = {
     {.verb = "GET",
      .path = "/snippets/{name...}",
      .run = get,
      .flags = RPC_BRIEF,
      .scope = "snippets.read",
-     .about = "Snippets by NAME/KEY or NAME/KEY/LANGUAGE: absolute names and contents."},
+     .about = "Snippets by NAME/KEY or NAME/KEY/LANGUAGE: absolute names and contents.",
+     .answer =
+         REST_CONTENT("application/json", "{\"type\":\"object\",\"additionalProperties\":{}}")},
     {.verb = "PUT",
      .path = "/snippets/{name...}",
      .run = put,
      .flags = RPC_BRIEF | RPC_PROMPT,
      .scope = "snippets.write",
-     .about = "Stores a snippet, or all of a group; 200: it is durable."},
+     .about = "Stores a snippet, or all of a group; 200: it is durable.",
+     .body = forms,
+     .answer = ""},
     {.verb = "DELETE",
      .path = "/snippets/{name...}",
      .run = delete,
      .flags = RPC_BRIEF | RPC_PROMPT,
      .scope = "snippets.write",
-     .about = "Removes a snippet, or all of a group; 200: that is durable."},
+     .about = "Removes a snippet, or all of a group; 200: that is durable.",
+     .answer = ""},
 };
 
 struct rest_service snippet_resources(struct snippets *snippets)

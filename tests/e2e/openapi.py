@@ -9,6 +9,7 @@ import tempfile
 import urllib.request
 
 from kit import tap
+from kit.binary import fetch
 from kit.shop import Shop
 
 CLIENTS = pathlib.Path(__file__).resolve().parents[1] / "clients"
@@ -60,6 +61,29 @@ def a_validator_accepts_it():
         for field, value in schema.get("properties", {}).items():
             if "allOf" in value:
                 assert "$ref" in value["allOf"][0], f"{name}.{field}: allOf around a plain field"
+
+
+@tap.test
+def resources_have_their_types():
+    with tempfile.TemporaryDirectory() as place, Shop() as shop:
+        paths = save_document(shop, place)["paths"]
+    put = paths["/v1/clients/{client}/documents"]["post"]
+    tap.equal([one["name"] for one in put["parameters"]], ["client", "key", "types", "format"])
+    tap.equal(sorted(put["requestBody"]["content"]), ["application/json", "application/x-ndjson", "text/csv"])
+    search = paths["/v1/offers/search"]["get"]
+    found = search["responses"]["200"]["content"]["application/json"]["schema"]
+    assert {"total", "offers", "cursor"} <= set(found["properties"]), found
+    with Shop() as shop:
+        # Every parameter that it tells is one, and there is no other.
+        for path, key in (("/v1/offers/search", None), ("/v1/clients/shop/search", shop.key("all", scopes=("*",)))):
+            listed = paths[path.replace("shop", "{client}")]["get"]["parameters"]
+            names = {one["name"] for one in listed if one["in"] == "query"}
+            answer = fetch(urllib.request.Request(shop.url + path + "?what=1",
+                                                  headers={"Authorization": f"Bearer {key}"} if key else {}))[1]
+            tap.equal(names, set(re.search(r"known are ([\w, ]+)", answer["message"]).group(1).split(", ")), path)
+    binary = [(path, verb) for path, verbs in paths.items() for verb, operation in verbs.items()
+              if list(operation["responses"].get("200", {}).get("content", {})) == ["application/octet-stream"]]
+    tap.equal(binary, [("/v1/photos/{name}", "get")])
 
 
 @tap.test
@@ -201,6 +225,134 @@ def limits_that_it_tells_are_the_servers():
         tap.equal(wrong, [])
         assert tried > 80, tried
         tap.comment(f"{tried} limits were tried")
+
+
+# --- below the requests' own fields ---
+
+# A draft is kept as it is; formulas have no words to be counted.
+UNCHECKED = ("DraftService/SaveDraft", "SearcherService/CountWords")
+# What else has to be there, so that the field in question is looked at.
+BESIDE = {"Rerank": {"count": 10}, "Facet": {"field": "price", "kind": "RANGES"}, "TextClause": {"text": "x"},
+          "FieldValues": {"field": "price"}, "FilterChoice": {"id": "condition", "min": "", "max": ""}}
+
+
+def schema_of(document, schema):
+    """Without the reference, and of which type it was."""
+    reference = schema.get("$ref") or schema.get("allOf", [{}])[0].get("$ref")
+    name = reference.rsplit("/", 1)[1] if reference else None
+    return name, document["components"]["schemas"][name] if name else schema
+
+
+def misfits(document, schema, value, path=""):
+    """What of the value the schema does not allow."""
+    _, schema = schema_of(document, schema)
+    kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool}
+    kind = schema.get("type")
+    if kind and not isinstance(value, kinds[kind]):
+        return [f"{path} is no {kind}"]
+    if kind == "array":
+        too_many = [path] if len(value) > schema.get("maxItems", len(value)) else []
+        return too_many + [fault for one in value for fault in misfits(document, schema["items"], one, path + "[]")]
+    if kind == "string":
+        return [path] if (value not in schema.get("enum", [value])
+                          or len(value) > schema.get("maxLength", len(value))
+                          or not re.search(schema.get("pattern", ""), value)) else []
+    if kind != "object":
+        return [path] if not schema.get("minimum", 0) <= value <= schema.get("maximum", value) else []
+    fields = schema.get("properties", {})
+    missing = [f"{path}.{name}" for name in schema.get("required", []) if name not in value]
+    return missing + [fault for name, one in value.items()
+                      for fault in (misfits(document, fields[name], one, f"{path}.{name}") if name in fields
+                                    else [f"{path}.{name} is unknown"])]
+
+
+def examples_of(document):
+    for path, verbs in document["paths"].items():
+        if path.startswith("/torg.v1."):
+            body = verbs["post"]["requestBody"]["content"]["application/json"]
+            yield path.removeprefix("/torg.v1."), body["schema"], body.get("example")
+
+
+@tap.test
+def every_method_has_an_example_that_fits_its_schema():
+    with tempfile.TemporaryDirectory() as place, Shop() as shop:
+        document = save_document(shop, place)
+        faults = []
+        for method, schema, example in examples_of(document):
+            faults += [(method, "has none")] if example is None else \
+                [(method, fault) for fault in misfits(document, schema, example)]
+        tap.equal(faults, [])
+
+
+def deeper(document, schema, value, make, seen=()):
+    """Each field below the value that has a limit: with something that breaks it, and the request then."""
+    name, schema = schema_of(document, schema)
+    if name in seen or len(seen) > 6:
+        return
+    if schema.get("type") == "array":
+        if "$ref" in schema["items"] or "allOf" in schema["items"]:
+            first = value[0] if value else {}
+            yield from deeper(document, schema["items"], first, lambda one: make([one]), seen)
+        return
+    for field, inner in schema.get("properties", {}).items():
+        def remake(one, field=field):
+            return make({**value, **BESIDE.get((name or "").rsplit(".", 1)[-1], {}), field: one})
+
+        if name and len(seen) > 0:
+            yield from ((name, field, broken, remake(broken)) for broken in limit_breakers(inner))
+        yield from deeper(document, inner, value.get(field) or ([] if inner.get("type") == "array" else {}), remake,
+                          seen + ((name,) if name else ("",)))
+
+
+def told(answer):
+    """Fields at fault, also of verdicts, without their indexes."""
+    fault = fault_of(answer)
+    reasons = [reason.get("field", "") for verdict in answer.get("verdicts", [])
+               for reason in verdict.get("reasons", [])]
+    return {re.sub(r"\[.*?\]", "", name).rsplit(".", 1)[-1] for name in [*tap.faults(fault), *reasons]}
+
+
+def names_limit(document, name, field, answer):
+    """Some are told of the message that the field is in, with the number."""
+    schema = document["components"]["schemas"][name]["properties"][field]
+    number = schema.get("maxItems", schema.get("maxLength", schema.get("maximum")))
+    return re.search(rf"at most {number}\b", fault_of(answer).get("message", ""))
+
+
+@tap.test
+def limits_below_the_requests_fields_are_the_servers():
+    with tempfile.TemporaryDirectory() as place, Shop() as shop:
+        document = save_document(shop, place)
+        keys = [shop.key("all", scopes=("*",)), shop.alice]
+        examples = {method: (schema, example) for method, schema, example in examples_of(document)}
+        put = examples["DocumentService/PutDocuments"][1]
+        tap.equal(shop.call("DocumentService/PutDocuments", put, keys[0])[0], 200)
+        search = examples["SearcherService/Search"][1]
+        tap.wait_until(lambda: shop.call("SearcherService/Search", search, keys[0])[0] == 200)
+        tried, wrong, neutral = set(), [], []
+        for method, (schema, example) in examples.items():
+            if method.endswith(SLOW) or method in UNCHECKED:
+                continue
+            for name, field, broken, request in deeper(document, schema, example, lambda one: one):
+                answers = [shop.call(method, request, key) for key in keys]
+                if any(field in told(answer) or names_limit(document, name, field, answer) for _, answer in answers):
+                    tried.add((name, field))
+                elif any(status == 200 and not told(answer) for status, answer in answers):
+                    wrong.append((method, name, field, str(broken)[:40], answers))
+                else:   # another fault was told first: another method has to show this one
+                    neutral.append((name, field, method, answers))
+        tap.equal(wrong, [])
+        wanted = {(name, field) for name, schema in document["components"]["schemas"].items()
+                  for field, inner in schema.get("properties", {}).items()
+                  if name in BELOW and any(limit_breakers(inner))}
+        tap.equal(wanted - tried, set(), str([one for one in neutral if one[:2] in wanted - tried]))
+        tap.comment(f"{len(tried)} limits were tried")
+
+
+BELOW = {"torg.v1." + name for name in (
+    "OfferContent", "OfferProperty", "Photo", "Address", "Contacts", "Query", "QueryStage", "TextClause",
+    "FieldValues", "Sort", "Rerank", "Facet", "Highlight", "RawDocument", "RawField", "FieldChange", "SchemaField",
+    "FilterChoice", "Event")}
 
 
 def sample(fields, required):

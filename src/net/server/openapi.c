@@ -13,22 +13,12 @@
 #include "base/text.h"
 #include "codec/descriptors.h"
 #include "codec/message.h"
+#include "net/server/openapi_parts.h"
 #include "net/server/routes/router.h"
 #include "torg/v1/limits.pb-c.h"
 
 /* Field numbers of descriptor.proto that paths continue with. */
 enum { MESSAGE_FIELD = 2 };
-
-struct printer {
-    struct buf *out;
-    const struct openapi_source *source;
-    struct descriptors descriptors;
-    struct arena *arena;
-    const struct symbol **wanted; /* types that need a schema, each once */
-    size_t wanted_count;
-    size_t asked_count; /* the first so many may be part of a request */
-    bool is_first;      /* no path has been put yet */
-};
 
 /* --- comments --- */
 
@@ -397,17 +387,13 @@ static unsigned flags_of(const struct printer *printer, const struct symbol *sym
     return 0;
 }
 
-static void put_security(struct printer *printer, unsigned flags)
+void openapi_put_security(struct printer *printer, unsigned flags)
 {
     if (flags & RPC_PUBLIC)
         buf_put_text(printer->out, "\"security\":[],");
 }
 
-/* Begins the path's object. */
-static void put_path(struct printer *printer, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void put_path(struct printer *printer, const char *format, ...)
+void openapi_put_path(struct printer *printer, const char *format, ...)
 {
     va_list args;
 
@@ -425,7 +411,7 @@ static void put_responses(struct printer *printer, const struct symbol *method)
 
     buf_printf(printer->out,
                "\"responses\":{\"200\":{\"description\":\"%s\",\"content\":{\"%s\":{\"schema\":",
-               is_stream ? "The answers, one a line." : "The answer.",
+               is_stream ? "The answers, one per line." : "The answer.",
                is_stream ? "application/x-ndjson" : "application/json");
     put_reference(printer, method->method->output_type);
     buf_put_text(printer->out, "}}},\"default\":{\"$ref\":\"#/components/responses/Error\"}}");
@@ -439,10 +425,10 @@ static void put_method(struct printer *printer, const struct symbol *symbol)
     struct bytes comment = comment_of(printer, symbol, 0, 0);
     struct bytes example = example_of(comment);
 
-    put_path(printer, "/%.*s/%s", service_size, symbol->name, dot + 1);
+    openapi_put_path(printer, "/%.*s/%s", service_size, symbol->name, dot + 1);
     buf_printf(out, "\"post\":{\"operationId\":\"%s\",\"tags\":[\"%.*s\"],", symbol->name,
                service_size, symbol->name);
-    put_security(printer, flags_of(printer, symbol));
+    openapi_put_security(printer, flags_of(printer, symbol));
     put_description(out, comment);
     buf_put_text(out, "\"requestBody\":{\"required\":true,\"content\":{\"application/json\":"
                       "{\"schema\":");
@@ -490,10 +476,10 @@ static int put_get(struct printer *printer, const struct get_address *get, struc
         return err_set(err, ERR_INVALID, "the address %.*s is of a method that is not there: %.*s",
                        BYTES_ARG(get->prefix), BYTES_ARG(get->method));
     service_size = (int)(strrchr(method->name, '.') - method->name);
-    put_path(printer, "%.*s{%.*s}", BYTES_ARG(get->prefix), BYTES_ARG(get->field));
+    openapi_put_path(printer, "%.*s{%.*s}", BYTES_ARG(get->prefix), BYTES_ARG(get->field));
     buf_printf(out, "\"get\":{\"operationId\":\"%s.get\",\"tags\":[\"%.*s\"],", method->name,
                service_size, method->name);
-    put_security(printer, flags_of(printer, method));
+    openapi_put_security(printer, flags_of(printer, method));
     put_description(out, comment_of(printer, method, 0, 0));
     buf_put_text(out, "\"parameters\":[");
     for (size_t i = 0; i < request->message->n_field; i++) {
@@ -505,106 +491,6 @@ static int put_get(struct printer *printer, const struct get_address *get, struc
     put_responses(printer, method);
     buf_put_text(out, "}}");
     return 0;
-}
-
-/* --- what is no method of a .proto --- */
-
-static void put_path_parameters(struct printer *printer, const char *path)
-{
-    const char *before = "\"parameters\":[";
-    const char *open;
-
-    for (const char *at = path; (open = strchr(at, '{')); at = strchr(open, '}')) {
-        buf_printf(printer->out,
-                   "%s{\"name\":\"%.*s\",\"in\":\"path\",\"required\":true,\"schema\":"
-                   "{\"type\":\"string\",\"minLength\":1}}",
-                   before, (int)strcspn(open + 1, ".}"), open + 1);
-        before = ",";
-    }
-    if (*before == ',')
-        buf_put_text(printer->out, "],");
-}
-
-static void put_binary(struct printer *printer, const char *about)
-{
-    if (about) {
-        buf_put_text(printer->out, "\"description\":");
-        text_put_json(printer->out, bytes_of(about));
-        buf_put_byte(printer->out, ',');
-    }
-    buf_put_text(printer->out,
-                 "\"responses\":{\"200\":{\"description\":\"What is there.\",\"content\":"
-                 "{\"application/octet-stream\":{\"schema\":{\"type\":\"string\","
-                 "\"format\":\"binary\"}}}},"
-                 "\"default\":{\"$ref\":\"#/components/responses/Error\"}}}");
-}
-
-static void put_folder(struct printer *printer, const struct folder *folder)
-{
-    const char *path = "{name}";
-
-    put_path(printer, "%s%s", folder->prefix, path);
-    buf_printf(printer->out, "\"get\":{\"operationId\":\"get%s\",\"tags\":[\"files\"],",
-               folder->prefix);
-    buf_put_text(printer->out, "\"security\":[],");
-    put_path_parameters(printer, path);
-    put_binary(printer, folder->about);
-    buf_put_byte(printer->out, '}');
-}
-
-/* "{name...}" is "{name}" to OpenAPI, which has no word for several parts. */
-static void put_plain_path(struct buf *out, const char *path)
-{
-    for (; *path; path++)
-        if (strncmp(path, "...}", 4) != 0)
-            buf_put_byte(out, (uint8_t)*path);
-        else
-            path += 2;
-}
-
-static bool is_same_path(const struct resource *a, const struct resource *b)
-{
-    return strcmp(a->rest->path, b->rest->path) == 0;
-}
-
-static void put_verb(struct printer *printer, const struct rest_method *rest)
-{
-    struct buf *out = printer->out;
-    bool has_body = strcmp(rest->verb, "GET") != 0 && strcmp(rest->verb, "DELETE") != 0;
-
-    buf_put_byte(out, '"');
-    for (const char *at = rest->verb; *at; at++)
-        buf_put_byte(out, (uint8_t)(*at | 0x20));
-    buf_printf(out, "\":{\"operationId\":\"%s %s\",\"tags\":[\"resources\"],", rest->verb,
-               rest->path);
-    put_security(printer, rest->flags);
-    put_path_parameters(printer, rest->path);
-    if (has_body)
-        buf_put_text(out, "\"requestBody\":{\"content\":{\"application/octet-stream\":"
-                          "{\"schema\":{\"type\":\"string\",\"format\":\"binary\"}}}},");
-    put_binary(printer, rest->about);
-}
-
-/* All verbs of a path stand together. */
-static void put_resource(struct printer *printer, const struct resources *resources, size_t index)
-{
-    const struct resource *first = resources->list[index];
-    struct buf path = BUF_INIT(1024);
-
-    for (size_t i = 0; i < index; i++)
-        if (is_same_path(resources->list[i], first))
-            return;
-    put_plain_path(&path, first->rest->path);
-    put_path(printer, "%s", buf_text(&path));
-    buf_release(&path);
-    for (size_t i = index; i < resources->count; i++) {
-        if (!is_same_path(resources->list[i], first))
-            continue;
-        if (i != index)
-            buf_put_byte(printer->out, ',');
-        put_verb(printer, resources->list[i]->rest);
-    }
-    buf_put_byte(printer->out, '}');
 }
 
 /* --- the whole --- */
@@ -677,9 +563,9 @@ static int put_paths(struct printer *printer, struct err *err)
     for (size_t i = 0; source->gets && i < source->gets->count && !rc; i++)
         rc = put_get(printer, &source->gets->list[i], err);
     for (size_t i = 0; i < source->folder_count; i++)
-        put_folder(printer, source->folders[i]);
+        openapi_put_folder(printer, source->folders[i]);
     for (size_t i = 0; source->resources && i < source->resources->count; i++)
-        put_resource(printer, source->resources, i);
+        openapi_put_resource(printer, source->resources, i);
     return rc;
 }
 

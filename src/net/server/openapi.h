@@ -4,7 +4,8 @@
  *
  * Every method of every torg.* service that takes and gives one message is a POST with
  * JSON; streaming methods are gRPC only and left out. Comments of the .proto files (source info in
- * the set) become descriptions. Addresses of GETs (gets.h) are there beside the method they call.
+ * the set) become descriptions. Addresses of GETs (gets.h) are there beside the method they call,
+ * resources as they are declared (rest.h).
  */
 #ifndef TORG_NET_SERVER_OPENAPI_H
 #define TORG_NET_SERVER_OPENAPI_H

@@ -304,25 +304,56 @@ static int get_document(struct call *call, const struct rest_request *request,
                    id);
 }
 
+/* As write_outcome writes it. */
+#define OUTCOME_SCHEMA                                                                             \
+    "{\"type\":\"object\",\"properties\":{\"accepted\":{\"type\":\"integer\",\"minimum\":0},"      \
+    "\"unchanged\":{\"type\":\"integer\",\"minimum\":0},\"refused\":{\"type\":\"integer\","        \
+    "\"minimum\":0},\"problems\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}},"            \
+    "\"wait\":{\"type\":\"string\",\"description\":"                                               \
+    "\"For ?wait= of a search that has to see them.\"}},\"required\":[\"accepted\","               \
+    "\"unchanged\",\"refused\",\"wait\"]}"
+#define OUTCOME REST_CONTENT("application/json", OUTCOME_SCHEMA)
+
+/* As form_of knows them. */
+static const char forms[] =
+    "{\"application/json\":{\"schema\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}},"
+    "\"example\":[{\"id\":\"17\",\"title\":\"A bicycle\",\"price\":9000}]},"
+    "\"application/x-ndjson\":{\"schema\":{\"type\":\"string\"},\"example\":\"{\\\"id\\\":"
+    "\\\"17\\\",\\\"title\\\":\\\"A bicycle\\\"}\\n\"},\"text/csv\":{\"schema\":{\"type\":"
+    "\"string\"},\"example\":\"id,title,price\\n17,A bicycle,9000\\n\"}}";
+
+static const struct rest_field parameters[] = {
+    {"key", REST_TEXT, "The field that is a document's id; id unless said."},
+    {"types", REST_TEXT, "Of fields, as price:decimal,title:text; else they are guessed."},
+    {"format", "{\"type\":\"string\",\"enum\":[\"json\",\"csv\"]}",
+     "Of the body, where its Content-Type does not say."},
+    {0},
+};
+
 static const struct rest_method methods[] = {
     {.verb = "POST",
      .path = "/v1/clients/{client}/documents",
      .run = post_documents,
      .scope = "documents",
      .flags = RPC_OF_CLIENT,
-     .about = "Documents as a JSON array, JSON lines or CSV; types are guessed."},
+     .about = "Documents as a JSON array, JSON lines or CSV; types are guessed.",
+     .query = parameters,
+     .body = forms,
+     .answer = OUTCOME},
     {.verb = "GET",
      .path = "/v1/clients/{client}/documents/{id}",
      .run = get_document,
      .scope = "documents",
      .flags = RPC_BRIEF | RPC_OF_CLIENT,
-     .about = "A document as it was sent."},
+     .about = "A document as it was sent.",
+     .answer = REST_CONTENT("application/json", "{\"type\":\"object\"}")},
     {.verb = "DELETE",
      .path = "/v1/clients/{client}/documents/{id}",
      .run = delete_document,
      .scope = "documents",
      .flags = RPC_OF_CLIENT,
-     .about = "Deletes a document."},
+     .about = "Deletes a document.",
+     .answer = OUTCOME},
 };
 
 struct rest_service plain_document_service(struct receiver *receiver)
