@@ -257,6 +257,31 @@ const struct setting setting_table[SETTING_COUNT] = {
          .kind = SETTING_PATH,
          .optional = true,
          .help = "File with the password of coord.user; an end of line is left out."},
+    [SETTING_COORD_TLS] = {.name = "coord.tls",
+                           .default_text = "false",
+                           .kind = SETTING_BOOL,
+                           .help = "Talk to ZooKeeper by TLS (its secureClientPort); servers must "
+                                   "be who the URL names."},
+    [SETTING_COORD_CA] =
+        {.name = "coord.ca",
+         .default_text = "",
+         .kind = SETTING_PATH,
+         .optional = true,
+         .help = "PEM file with the authority of ZooKeeper's certificates. Empty: those that the "
+                 "system trusts."},
+    [SETTING_COORD_CERTIFICATE] =
+        {.name = "coord.certificate",
+         .default_text = "",
+         .kind = SETTING_PATH,
+         .optional = true,
+         .help = "PEM file with a certificate to show to ZooKeeper, which asks for one unless it "
+                 "has ssl.clientAuth=none."},
+    [SETTING_COORD_KEY] = {.name = "coord.key",
+                           .default_text = "",
+                           .kind = SETTING_PATH,
+                           .optional = true,
+                           .help = "PEM file with that certificate's private key. Empty: it is in "
+                                   "the certificate's file."},
     [SETTING_BLOB_URL] = {.name = "blob.url",
                           .default_text = "",
                           .kind = SETTING_URL,

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "coord/bounds.h"
+#include "coord/tunnel.h"
 
 struct coord_backend;
 
@@ -39,6 +40,7 @@ struct coord_setup {
     int64_t lease_us;
     const char *user; /* while it is opened; NULL or "": none */
     const char *password;
+    struct coord_tls tls;    /* likewise */
     void (*poke)(void *arg); /* something changed: look again. From any thread, must not block */
     void *arg;
 };

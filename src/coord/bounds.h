@@ -15,6 +15,12 @@ enum {
     COORD_LEASE_MS_DEFAULT = 5 * 1000, /* default, a setting */
     COORD_DIGEST_SIZE_MAX = 1024,      /* a user and a password, as ZooKeeper's digest takes them */
     COORD_OPEN_MS_MAX = 15 * 1000,     /* waiting for the first answer of a server */
+    COORD_TUNNEL_SERVER_COUNT_MAX = 16, /* behind one URL, by TLS: an ensemble has three to nine */
+    COORD_TUNNEL_LINK_COUNT_MAX =
+        16, /* connections at once, 130 KB each: a client has one or two */
+    COORD_TUNNEL_WAIT_MS = 10 * 1000, /* for a server's handshake; for what one side still takes */
+    COORD_TUNNEL_END_MS = 1000,       /* for the end of a session to reach its server */
+    COORD_TUNNEL_PAUSE_MS = 100,      /* until connections are taken again, without a descriptor */
 };
 
 #endif

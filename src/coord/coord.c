@@ -131,6 +131,7 @@ static int start(struct coord *coord, const char *url, const struct coord_option
                                 .lease_us = coord->lease_us,
                                 .user = options->user,
                                 .password = options->password,
+                                .tls = options->tls,
                                 .poke = member_poke,
                                 .arg = coord};
     const struct task_options task = {

@@ -32,6 +32,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "coord/tunnel.h"
 
 struct coord;
 struct coord_shards; /* a member's part in one set of shards */
@@ -43,7 +44,8 @@ struct coord_options {
      * nobody, and anybody may change it. Copied. */
     const char *user;
     const char *password;
-    bool manual; /* no thread is started: coord_step renews and rebalances */
+    struct coord_tls tls; /* ZooKeeper's; copied */
+    bool manual;          /* no thread is started: coord_step renews and rebalances */
 };
 
 /* options may be NULL. On failure *coord is NULL. */

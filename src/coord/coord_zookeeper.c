@@ -39,6 +39,7 @@
 #include "base/text.h"
 #include "coord/backend.h"
 #include "coord/bounds.h"
+#include "coord/tunnel.h"
 
 enum {
     TIMEOUTS_PER_LEASE = 2, /* see above */
@@ -51,6 +52,7 @@ struct zookeeper {
     struct coord_backend base;
     struct coord_setup setup;
     char *hosts;                  /* owned */
+    struct tunnel *tunnel;        /* owned; NULL: everything goes in clear */
     char *digest;                 /* owned: "USER:PASSWORD"; NULL: we are nobody */
     char root[BASE_SIZE_MAX + 1]; /* "" or "/a/b" */
 
@@ -194,12 +196,23 @@ static int create_with_parents(const struct zookeeper *zk, const char *path, con
 
 /* --- session --- */
 
+static int no_answer(const struct zookeeper *zk, struct err *err)
+{
+    char reason[TUNNEL_REASON_SIZE] = "";
+
+    if (zk->tunnel)
+        tunnel_reason(zk->tunnel, reason);
+    return err_set(err, ERR_UNAVAILABLE, "no ZooKeeper server of %s answers%s%s%s", zk->hosts,
+                   *reason ? " (" : "", reason, *reason ? ")" : "");
+}
+
 /* The client keeps who we are, and tells it each time it has connected, before anything else. */
 static zhandle_t *connect_handle(struct zookeeper *zk)
 {
     int timeout_ms = (int)(zk->setup.lease_us / MS_US) * TIMEOUTS_PER_LEASE;
+    const char *hosts = zk->tunnel ? tunnel_hosts(zk->tunnel) : zk->hosts;
     zhandle_t *handle =
-        zookeeper_init2(zk->hosts, on_session, timeout_ms, NULL, zk, ZOO_NO_LOG_CLIENTENV, on_log);
+        zookeeper_init2(hosts, on_session, timeout_ms, NULL, zk, ZOO_NO_LOG_CLIENTENV, on_log);
 
     if (handle && zk->digest)
         zoo_add_auth(handle, "digest", zk->digest, (int)strlen(zk->digest), NULL, NULL);
@@ -218,9 +231,7 @@ static int wait_connected(struct zookeeper *zk, int64_t wait_us, struct err *err
         in_time = condition_wait_until(&zk->event, &zk->lock, end_us);
     connected = zoo_state(zk->handle) == ZOO_CONNECTED_STATE;
     pthread_mutex_unlock(&zk->lock);
-    if (!connected)
-        return err_set(err, ERR_UNAVAILABLE, "no ZooKeeper server of %s answers", zk->hosts);
-    return 0;
+    return connected ? 0 : no_answer(zk, err);
 }
 
 static int zk_renew(struct coord_backend *backend, int64_t *lease_us, struct err *err)
@@ -680,6 +691,7 @@ static void zk_free(struct zookeeper *zk)
 {
     if (zk->handle)
         zookeeper_close(zk->handle); /* joins the client's threads: no callback after it */
+    tunnel_close(zk->tunnel);
     condition_release(&zk->event);
     pthread_mutex_destroy(&zk->lock);
     pthread_rwlock_destroy(&zk->handle_lock);
@@ -723,6 +735,9 @@ static int zk_open(const char *place, const struct coord_setup *setup,
     if (rc)
         goto out;
     rc = take_digest(zk, setup, err);
+    if (rc)
+        goto out;
+    rc = tunnel_open(zk->hosts, &setup->tls, setup->clock, &zk->tunnel, err);
     if (rc)
         goto out;
     zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);

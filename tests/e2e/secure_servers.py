@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers behind Torg, when they ask who is calling: PostgreSQL (TLS), Kafka (TLS, SASL), ZooKeeper (digest)."""
+"""Servers behind Torg that ask who is calling: PostgreSQL (TLS), Kafka (TLS, SASL), ZooKeeper (digest, TLS)."""
+import concurrent.futures
 import os
 import secrets
 import socket
@@ -150,6 +151,43 @@ def what_is_in_zookeeper_is_ours_alone():
                           "--coord.user=torg")
         place.start("up", url, "--coord.user=torg", "--coord.password_file=password")
         tap.equal(place.stop(), 0)
+
+
+@tap.test
+def zookeeper_is_asked_who_it_is():
+    address, ca, certificate = (more("zookeeper", end) for end in ("SECURE", "CA", "CERTIFICATE"))
+    port, plain_port = (one.rsplit(":", 1)[1] for one in (address, tap.need("zookeeper")))
+    with Guarded() as place:
+        path = f"/torg-{secrets.token_hex(6)}"
+        start = ("up", "--listen=127.0.0.1:0", "--operator-listen=127.0.0.1:0")
+        url, tls = f"--coord.url=zookeeper://{address}{path}", "--coord.tls=true"
+        whole = (url, tls, f"--coord.ca={ca}", f"--coord.certificate={certificate}", "--coord.user=torg",
+                 "--coord.password_file=password")
+        # What makes no sense is told before anybody is asked.
+        place.refused(["coord.tls is not on"], *start, url, f"--coord.ca={ca}")
+        place.refused(["nowhere.pem"], *start, url, tls, "--coord.ca=nowhere.pem")
+
+        def refused(told, *words):
+            with Guarded() as other:    # each waits for a server that would be good: side by side
+                other.refused(told, *start, *words)
+
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            cases = [
+                pool.submit(refused, ["self-signed certificate"], url, tls, f"--coord.ca={OTHER}"),
+                pool.submit(refused, ["mismatch"], f"--coord.url=zookeeper://127.0.0.1:{port}{path}", *whole[1:]),
+                pool.submit(refused, ["certificate", "closed the connection"], *whole[:3]),
+                pool.submit(refused, ["unexpected eof", "closed the connection", "wrong version"],
+                            f"--coord.url=zookeeper://localhost:{plain_port}{path}", *whole[1:])]
+        for case in cases:
+            case.result()
+        # A whole program on it: the session is of our name, and ends with the program.
+        place.start("up", *whole)
+        plain = ZooKeeper(tap.need("zookeeper"))
+        tap.equal(plain.ask(GET_DATA, f"{path}/registers", b"\0")[0], NO_AUTH)
+        tap.equal(place.stop(), 0)
+        again = place.torg("audit", "list", *whole)
+        tap.equal(again.returncode, 0, again.stderr)
+        plain.close()
 
 
 tap.main()

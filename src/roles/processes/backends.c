@@ -132,8 +132,13 @@ int backends_open_topics(const struct config *config, const struct clock *clock,
 int backends_open_coord(const struct config *config, const struct clock *clock, struct arena *arena,
                         struct coord **coord, struct err *err)
 {
-    struct coord_options options = {.clock = clock,
-                                    .user = config_text(config, SETTING_COORD_USER)};
+    struct coord_options options = {
+        .clock = clock,
+        .user = config_text(config, SETTING_COORD_USER),
+        .tls = {.on = config_number(config, SETTING_COORD_TLS),
+                .ca = config_text(config, SETTING_COORD_CA),
+                .certificate = config_text(config, SETTING_COORD_CERTIFICATE),
+                .key = config_text(config, SETTING_COORD_KEY)}};
     int rc = read_password(config, SETTING_COORD_PASSWORD_FILE, arena, &options.password, err);
 
     return rc ? rc

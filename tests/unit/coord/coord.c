@@ -245,6 +245,30 @@ static void bad_arguments_are_told(void **state)
     coord_close(NULL);
 }
 
+/* Whoever gives a file of TLS wants TLS: nobody is asked without. */
+static void files_without_tls_are_told(void **state)
+{
+    static const struct {
+        struct coord_tls tls;
+        const char *told;
+    } cases[] = {
+        {{.ca = "a.pem"}, "coord.ca is given, and coord.tls is not on"},
+        {{.certificate = "a.pem"}, "coord.certificate is given, and coord.tls is not on"},
+        {{.key = "a.pem"}, "coord.key is given, and coord.tls is not on"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct coord_options options = {.tls = cases[i].tls};
+        struct coord *coord;
+        struct err err;
+
+        assert_int_equal(coord_open("zookeeper://127.0.0.1:1/a", "a", &options, &coord, &err),
+                         ERR_INVALID);
+        assert_non_null(strstr(err.text, cases[i].told));
+    }
+}
+
 /* --- threads: no two work on one shard, ever --- */
 
 enum { CROWD = 4, CROWD_SHARDS = 9, CROWD_ROUNDS = 12 };
@@ -404,6 +428,7 @@ int main(void)
         cmocka_unit_test(a_leave_that_fails_is_finished_later),
         cmocka_unit_test(a_join_that_fails_leaves_nothing),
         cmocka_unit_test(bad_arguments_are_told),
+        cmocka_unit_test(files_without_tls_are_told),
         cmocka_unit_test(two_never_work_on_one_shard),
         cmocka_unit_test(a_waiter_wakes_when_shards_come),
         cmocka_unit_test(a_lease_is_renewed_by_the_clock_it_was_given),
