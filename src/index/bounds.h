@@ -11,7 +11,7 @@ enum {
 
     /* ---- attributes ---- */
     EPOCH_SLOT_COUNT_MAX = 256,    /* reader threads; every reclaim looks at all of them */
-    SCHEMA_FIELD_COUNT_MAX = 1024, /* a column each: directory 16 KB, file, checkpoint */
+    SCHEMA_FIELD_COUNT_MAX = 8192, /* 3 KB each; a column that documents have: some 10 KB more */
     SCHEMA_NAME_SIZE_MAX = 100,    /* told in errors and facets */
     SCHEMA_SIZE_MAX = 1 << 20,     /* encoded */
     KEYWORD_SIZE_MAX = 1024,       /* of one value in bytes; longer is text */

@@ -16,6 +16,7 @@
 
 #include "base/crc.h"
 #include "base/endian.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/object.h"
 #include "base/text.h"
@@ -189,17 +190,22 @@ static int check_same(const struct field *there, const struct field *field, stru
     return 0;
 }
 
+/* Of its name and what check_same compares. */
+static uint64_t hash_field(const struct field *field, uint64_t before)
+{
+    uint64_t settings[] = {field->type,  field->multiple,        field->filterable,
+                           field->scale, field->value_count_max, 0};
+
+    memcpy(&settings[5], &field->weight, sizeof(field->weight));
+    return hash64_seeded(bytes_of(field->name),
+                         hash64_seeded(bytes_make(settings, sizeof(settings)), before));
+}
+
 bool schema_begins_alike(const struct schema *one, const struct schema *other, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        const struct field *field = schema_field(one, i);
-        const struct field *like = schema_field(other, i);
-
-        if (!field || !like || strcmp(field->name, like->name) != 0 ||
-            check_same(field, like, NULL))
-            return false;
-    }
-    return true;
+    if (schema_count(one) < count || schema_count(other) < count)
+        return false;
+    return !count || one->hashes[count - 1] == other->hashes[count - 1];
 }
 
 int schema_add(struct schema *schema, const struct field *field, uint16_t *id, struct err *err)
@@ -212,7 +218,7 @@ int schema_add(struct schema *schema, const struct field *field, uint16_t *id, s
     object_check(schema, SCHEMA_MAGIC);
     if (rc)
         return rc;
-    there = schema_find(schema, bytes_of(field->name));
+    there = find_own(schema, bytes_of(field->name));
     if (there) {
         struct field wanted = normalised(field);
 
@@ -228,7 +234,9 @@ int schema_add(struct schema *schema, const struct field *field, uint16_t *id, s
     added->id = (uint16_t)count;
     added->name = mem_strdup(field->name);
     schema->fields[count] = added;
+    schema->hashes[count] = hash_field(added, count ? schema->hashes[count - 1] : 0);
     atomic_store_explicit(&schema->count, count + 1, memory_order_release);
+    note_name(schema, added); /* who finds it by name finds it by number, too */
     if (id)
         *id = added->id;
     return 0;
@@ -264,7 +272,7 @@ void schema_encode(const struct schema *schema, struct buf *out)
     varint_put(&body, count);
     for (i = 0; i < count; i++)
         put_field(schema->fields[i], &body);
-    assert(!buf_failed(&body)); /* 1024 fields of 100 bytes */
+    assert(!buf_failed(&body)); /* SCHEMA_FIELD_COUNT_MAX fields of 116 bytes */
     memcpy(head, magic, sizeof(magic));
     put_le32(head + 4, FORMAT);
     put_le32(head + 8, (uint32_t)body.size);
@@ -309,6 +317,7 @@ static void drop_all(struct schema *schema)
         free(schema->fields[i]);
     }
     schema->count = 0;
+    memset((void *)schema->by_name, 0, sizeof(schema->by_name));
 }
 
 int schema_decode(struct schema *schema, struct bytes encoded, struct err *err)

@@ -26,9 +26,11 @@ enum {
     QUERY_CURSOR_SIZE_MAX = 256 << 10,   /* words and places of many shards */
     QUERY_CURSOR_TEXT_SIZE_MAX = 400,    /* of a corrected line: as SEARCH_TEXT_SIZE_MAX */
     QUERY_CURSOR_PLACE_COUNT_MAX = 2048, /* two a shard: as SEARCHER_SHARD_COUNT_MAX */
-    QUERY_SHOWN_SIZE_MAX = 32 << 20,     /* fields of all hits of an answer; a reply has 64 MB */
-    QUERY_HASHED_SIZE_MAX = 16 << 20,    /* of a query, laid out for its hash */
-    QUERY_MEMORY_KEPT_MAX = 1 << 20,     /* from one query of a thread to its next */
+    QUERY_CURSOR_WORD_COUNT_MAX = 32 << 10, /* of 24 bytes each when they are read: 768 KB */
+    QUERY_SHOWN_NAME_COUNT_MAX = 1024,      /* fields that are asked for by name */
+    QUERY_SHOWN_SIZE_MAX = 32 << 20,        /* fields of all hits of an answer; a reply has 64 MB */
+    QUERY_HASHED_SIZE_MAX = 16 << 20,       /* of a query, laid out for its hash */
+    QUERY_MEMORY_KEPT_MAX = 1 << 20,        /* from one query of a thread to its next */
 
     /* ---- text ---- */
     QUERY_TEXT_SIZE_MAX = 8 << 10,    /* of one clause or line: nobody types more */

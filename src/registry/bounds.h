@@ -13,7 +13,7 @@ enum {
     DOCUMENT_BATCH_COUNT_MAX = 1000,   /* one transaction */
     DOCUMENT_PK_SIZE_MAX = 200,        /* part of keys and of hits */
     DOCUMENT_CLASS_SIZE_MAX = 64,      /* of placement: a category's id */
-    DOCUMENT_SCHEMA_COUNT_MAX = 1000,  /* fields of an epoch; the index has some of its own */
+    DOCUMENT_SCHEMA_COUNT_MAX = 8000,  /* fields of an epoch; the index has some of its own */
     DOCUMENT_TEXT_FIELD_COUNT_MAX = 4, /* a shard keeps lengths of so many */
     DOCUMENT_WEIGHT_MAX = 1000,        /* of a text's words: sums of scores stay finite */
     DOCUMENT_ATTEMPT_COUNT_MAX = 20,   /* a batch outrun this often by changes of the schema */

@@ -70,7 +70,7 @@ static int find_indexed(const struct explaining *explaining, const struct visit 
                         int64_t *version, struct err *err)
 {
     struct stored_value *stored =
-        arena_array(explaining->arena, SCHEMA_FIELD_COUNT_MAX, sizeof(*stored));
+        arena_array(explaining->arena, STORED_VALUE_COUNT_MAX, sizeof(*stored));
     struct buf record = BUF_INIT(2 * (size_t)STORED_RECORD_SIZE_MAX);
     const struct snapshot *snapshot;
     const struct field *key, *version_field;
@@ -81,7 +81,7 @@ static int find_indexed(const struct explaining *explaining, const struct visit 
     if (rc)
         return rc;
     rc = shard_stored(snapshot, visit->shard, explaining->doc_id, &record, stored,
-                      SCHEMA_FIELD_COUNT_MAX, &count, err);
+                      STORED_VALUE_COUNT_MAX, &count, err);
     key = schema_find(snapshot->schema, bytes_of(RESPONSE_KEY_FIELD));
     version_field = schema_find(snapshot->schema, bytes_of("_version"));
     for (uint32_t i = 0; i < count && !rc; i++)

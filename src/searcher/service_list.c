@@ -31,7 +31,7 @@ static int list_document(struct lister *lister, docid id, struct err *err)
     int64_t version, sent_us, shown_us;
     uint32_t count;
     int rc = shard_stored(lister->snapshot, lister->visit->shard, id, &lister->record,
-                          lister->stored, SCHEMA_FIELD_COUNT_MAX, &count, err);
+                          lister->stored, STORED_VALUE_COUNT_MAX, &count, err);
 
     if (rc)
         return rc;
@@ -127,7 +127,7 @@ static int list_shard(struct replica *replica, const Torg__V1__ListIndexedReques
     version = schema_find(lister.snapshot->schema, bytes_of("_version"));
     lister.key_field = key->id;
     lister.version_field = version->id;
-    lister.stored = arena_array(arena, SCHEMA_FIELD_COUNT_MAX, sizeof(lister.stored[0]));
+    lister.stored = arena_array(arena, STORED_VALUE_COUNT_MAX, sizeof(lister.stored[0]));
     buf_init(&lister.record, 2 * (size_t)STORED_RECORD_SIZE_MAX);
     response->documents = arena_array(arena, limit + 1, sizeof(response->documents[0]));
     response->offset = lister.snapshot->offset;

@@ -3,17 +3,22 @@
  * The queue and the indexer of registry/, embedded and on servers: what is accepted is sent at
  * least once, in order of its key, whatever fails in between; lanes; owners that were replaced.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "codec/message.h"
 #include "contract/indexer_fixture.h"
 #include "registry/bounds.h"
 #include "registry/indexing/failed.h"
 #include "registry/indexing/queue_desk.h"
+#include "topic/bounds.h"
+#include "torg/v1/document.pb-c.h"
 
 static struct index_place place;
 static struct shelf shelf;
@@ -667,6 +672,52 @@ static void start_epoch(int64_t epoch, const char *state_fields)
     exec(place.store, "UPDATE registry_client SET state_no = state_no + 1");
 }
 
+/* A schema that just fits a record, as one of 8 000 fields does: here of one field more. */
+static void widen_schema(int64_t epoch)
+{
+    enum { NAME_SIZE = TOPIC_VALUE_SIZE_MAX - 1000 };
+    Torg__V1__SchemaField field = TORG__V1__SCHEMA_FIELD__INIT;
+    struct buf packed = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
+    struct err err = {0};
+
+    field.name = arena_alloc(place.arena, NAME_SIZE + 1);
+    memset(field.name, 'x', NAME_SIZE);
+    field.name[NAME_SIZE] = 0;
+    field.type = TORG__V1__SCHEMA_FIELD__TYPE__STORED;
+    message_encode(&field.base, &packed);
+    OK(store_write_one(place.store,
+                       "INSERT INTO registry_field (client_id, epoch, name, number, field) "
+                       "SELECT id, $1, 'wide', 3, $2 FROM registry_client",
+                       STORE_WITH(STORE_V_INT(epoch), STORE_V_BLOB(buf_bytes(&packed))), NULL,
+                       &err));
+    buf_release(&packed);
+}
+
+/* Its schemas are more than one produce takes: all get theirs, and what is in the queue arrives. */
+static void a_wide_schema_is_told_to_many_shards(void **state)
+{
+    enum { SHARD_COUNT = 20 };
+    struct indexer *indexer;
+
+    static_assert(SHARD_COUNT * (TOPIC_VALUE_SIZE_MAX - 1000) > TOPIC_BATCH_SIZE_MAX,
+                  "all of them are too many for one produce");
+    begin(state, 1);
+    place_put(&place, LANE_MAIN, "a", 1, 1);
+    start_epoch(2, "'price', 'title'");
+    widen_schema(2);
+    exec(place.store, "UPDATE registry_epoch SET space = 1000, shard_count = 20 WHERE epoch = 2");
+    exec(place.store, "UPDATE registry_client SET state_no = state_no + 1");
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    for (uint32_t i = 0; i < SHARD_COUNT; i++) {
+        shelf = (struct shelf){.epoch = 2, .shard = i};
+        shelf_follow(&shelf, &place);
+        assert_int_equal(shelf.field_count, 3);
+        assert_int_equal(shelf.progress[LANE_MAIN], 1);
+    }
+    end(indexer);
+}
+
 static void every_epoch_gets_what_fits_it(void **state)
 {
     static struct shelf second;
@@ -760,6 +811,7 @@ static const struct test_case cases[] = {
     CASE(a_replaced_owner_can_commit_and_number_nothing),
     CASE(what_a_frozen_owner_sends_late_is_left_alone),
     CASE(a_failure_between_any_two_steps_loses_nothing),
+    CASE(a_wide_schema_is_told_to_many_shards),
     CASE(every_epoch_gets_what_fits_it),
     CASE(a_document_that_fits_only_its_own_epoch_goes_there),
     CASE(a_poured_element_goes_to_its_target_alone),

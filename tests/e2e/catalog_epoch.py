@@ -8,7 +8,7 @@ sys.dont_write_bytecode = True
 from kit import tap  # noqa: E402
 from kit.binary import Place  # noqa: E402
 
-FIELD_MAX = 1000            # of an epoch: DOCUMENT_SCHEMA_COUNT_MAX
+FIELD_MAX = 8000            # of an epoch: DOCUMENT_SCHEMA_COUNT_MAX
 CATALOG = {
     "attributes": [{"id": "frame-size", "name": {"en": "Frame"}, "type": "DECIMAL", "filter": "RANGE",
                     "min": "1", "max": "100", "digits": 1}],
@@ -22,10 +22,34 @@ def finer():
     return catalog
 
 
+KINDS = {"INTEGER": "RANGE", "OPTION": "LIST", "FLAG": "TOGGLE", "OPTIONS": "LIST", "DECIMAL": "RANGE"}
+
+
+def attribute(number):
+    kind = list(KINDS)[number % len(KINDS)]
+    made = {"id": f"n{number}", "name": {"en": f"N {number}"}, "type": kind, "filter": KINDS[kind]}
+    if kind.startswith("OPTION"):
+        made["options"] = [{"id": name, "name": {"en": name.title()}} for name in ("red", "green", "blue")]
+    return made
+
+
+def wide(categories, attributes):
+    """Ten attributes in each branch, and its leaves have them all."""
+    branches = attributes // 10
+    catalog = {"attributes": [attribute(number) for number in range(attributes)]}
+    catalog["categories"] = [
+        {"id": f"b{branch}", "name": {"en": f"Branch {branch}"},
+         "attributes": [f"n{branch * 10 + each}" for each in range(10)]} for branch in range(branches)]
+    catalog["categories"] += [
+        {"id": f"leaf{leaf}", "name": {"en": f"Leaf {leaf}"}, "parent": f"b{leaf % branches}"}
+        for leaf in range(categories - branches)]
+    return catalog
+
+
 def crowded(count):
-    """So many attributes, a hundred in a category."""
-    catalog = {"attributes": [{"id": f"n{number}", "name": {"en": f"N {number}"}, "type": "INTEGER"}
-                              for number in range(count)]}
+    """So many attributes that are two fields each, a hundred in a category."""
+    catalog = {"attributes": [{"id": f"n{number}", "name": {"en": f"N {number}"}, "type": "INTEGER",
+                               "filter": "LIST"} for number in range(count)]}
     catalog["categories"] = [
         {"id": f"c{first}", "name": {"en": f"C {first}"},
          "attributes": [f"n{number}" for number in range(first, min(first + 100, count))]}
@@ -94,9 +118,9 @@ def finer_digits_need_an_epoch_and_lose_nothing():
 @tap.test
 def no_more_attributes_than_an_epoch_has_fields():
     with Market() as market:
-        standard = 22 + 2                               # and what is told of clicks
-        fits = crowded(FIELD_MAX - standard - 1)        # and the one that the epoch has
-        over = crowded(FIELD_MAX - standard + 1)
+        standard = 22 + 3                               # and what is told of clicks
+        fits = crowded((FIELD_MAX - standard - 1) // 2)         # and the one that the epoch has
+        over = crowded((FIELD_MAX - standard + 1) // 2)
         market.save("CreateOffer", "Mountain one", "17.5")
         tap.wait_until(lambda: market.total(text="mountain") == 1, what="the first offer")
         for verb in ("check", "apply"):
@@ -104,6 +128,43 @@ def no_more_attributes_than_an_epoch_has_fields():
                          f"the limit is {FIELD_MAX}")
         tap.contains(market.run("diff", over), f"the limit is {FIELD_MAX}")
         tap.equal("the limit" in market.run("diff", fits), False)
+
+
+@tap.test
+def thousands_of_attributes_work_from_the_check_to_the_filters():
+    with Market() as market:
+        catalog = wide(15000, 5000)
+        last = next(one for one in reversed(catalog["categories"]) if one.get("parent") == "b499")
+        tap.contains(market.run("check", catalog), "15000 categories")
+        tap.contains(market.run("diff", catalog), "15000 added")
+        tap.contains(market.run("apply", catalog), "version 3 is in use")
+        for number in range(3):
+            content = {"category": last["id"], "title": f"Wide thing {number}", "attributes": [
+                {"attributeId": "n4995", "integer": str(100 + number)},
+                {"attributeId": "n4996", "options": ["green" if number else "red"]},
+                {"attributeId": "n4997", "flag": number == 1},
+                {"attributeId": "n4998", "options": ["red", "blue"]},
+                {"attributeId": "n4999", "decimal": f"{number}.5"}]}
+            status, answer = market.call("OfferService/CreateOffer", {"content": content}, market.seller)
+            tap.equal(status, 200, answer)
+        tap.wait_until(lambda: market.total(text="wide") == 3, what="the offers")
+        status, answer = market.call("SearchService/SearchOffers", {"category": last["id"]})
+        tap.equal((status, sorted(one["id"] for one in answer["filters"] if one["id"].startswith("a.n"))),
+                  (200, [f"a.n{number}" for number in range(4995, 5000)]), answer)
+        listed = next(one for one in answer["filters"] if one["id"] == "a.n4996")
+        tap.equal(sorted((one["id"], one["count"]) for one in listed["values"]),
+                  [("green", "2"), ("red", "1")])
+        for chosen, total in [({"id": "a.n4996", "values": ["green"]}, 2),
+                              ({"id": "a.n4998", "values": ["blue"]}, 3),
+                              ({"id": "a.n4995", "min": "102"}, 1),
+                              ({"id": "a.n4999", "max": "1.5"}, 2)]:
+            tap.equal((chosen, market.total(category=last["id"], filters=[chosen])), (chosen, total))
+        catalog["attributes"][-1]["digits"] = 2
+        tap.contains(market.run("apply", catalog, "--with-epoch"), "version 4 is in use")
+        switched = market.torg("epoch", "switch", "--client", "offers", "--wait", f"{tap.PATIENCE_S}s")
+        tap.equal(switched.returncode, 0, switched.stdout + switched.stderr)
+        tap.wait_until(lambda: market.total(category=last["id"], filters=[{"id": "a.n4999", "max": "1.5"}]) == 2,
+                       what="the filter in the new epoch")
 
 
 tap.main()

@@ -324,7 +324,8 @@ def a_bad_query_is_refused_with_the_path_to_its_cause():
 @tap.test
 def an_answer_that_would_be_too_large_is_refused():
     boxes = fill(pathlib.Path(PLACE.name) / "many", 10008)
-    stage = {"text": "box", "limit": 10000, "show": ["*"]}
+    stage = {"text": "box", "limit": 10000, "show": ["*"],
+             "highlight": {"before": "<" * 64, "after": ">" * 64}}
     result = run({"stages": [stage] * 8}, directory=boxes)
     tap.equal((result.returncode, result.stdout), (1, ""))
     tap.contains(result.stderr, "]: what is shown of the hits has more than 33554432 bytes")

@@ -38,8 +38,8 @@ void overlay_free(struct overlay *overlay)
     if (!overlay)
         return;
     object_check(overlay, OVERLAY_MAGIC);
-    for (i = 0; i < OVERLAY_CHUNK_COUNT; i++)
-        free(atomic_load(&overlay->chunks[i]));
+    for (i = 0; i < OVERLAY_STEP_COUNT; i++)
+        free(atomic_load(&overlay->entries[i]));
     for (i = 0; i < HEAD_STEP_COUNT; i++)
         free((void *)atomic_load(&overlay->heads[i]));
     object_end(overlay, OVERLAY_MAGIC);
@@ -48,10 +48,9 @@ void overlay_free(struct overlay *overlay)
 
 const struct overlay_entry *overlay_entry(const struct overlay *overlay, uint32_t index)
 {
-    const struct overlay_entry *chunk =
-        atomic_load_explicit(&overlay->chunks[index >> OVERLAY_CHUNK_SHIFT], memory_order_acquire);
+    struct ladder_place place = ladder_place(index, OVERLAY_SHIFT);
 
-    return chunk + (index & (OVERLAY_CHUNK_SIZE - 1));
+    return atomic_load_explicit(&overlay->entries[place.step], memory_order_acquire) + place.at;
 }
 
 uint32_t overlay_head(const struct overlay *overlay, uint32_t ordinal)
@@ -82,23 +81,24 @@ static _Atomic uint32_t *need_head(struct overlay *overlay, uint32_t ordinal)
 void overlay_add(struct overlay *overlay, uint32_t ordinal, docid id, int64_t key)
 {
     uint32_t count = atomic_load_explicit(&overlay->count, memory_order_relaxed);
-    uint32_t chunk = count >> OVERLAY_CHUNK_SHIFT;
+    struct ladder_place place = ladder_place(count, OVERLAY_SHIFT);
     _Atomic uint32_t *head;
     struct overlay_entry *entries;
 
     object_check(overlay, OVERLAY_MAGIC);
-    if (chunk == OVERLAY_CHUNK_COUNT) {
+    if (count == OVERLAY_COUNT_MAX) {
         atomic_store_explicit(&overlay->full, true, memory_order_release);
         overlay->dropped = true;
         return;
     }
-    if (!(count & (OVERLAY_CHUNK_SIZE - 1)))
-        atomic_store_explicit(&overlay->chunks[chunk],
-                              mem_array(OVERLAY_CHUNK_SIZE, sizeof(struct overlay_entry)),
-                              memory_order_release);
+    if (place.at == 0)
+        atomic_store_explicit(
+            &overlay->entries[place.step],
+            mem_array(ladder_step_size(place.step, OVERLAY_SHIFT), sizeof(struct overlay_entry)),
+            memory_order_release);
     head = need_head(overlay, ordinal);
-    entries = atomic_load_explicit(&overlay->chunks[chunk], memory_order_relaxed);
-    entries[count & (OVERLAY_CHUNK_SIZE - 1)] = (struct overlay_entry){
+    entries = atomic_load_explicit(&overlay->entries[place.step], memory_order_relaxed);
+    entries[place.at] = (struct overlay_entry){
         .id = id,
         .previous = atomic_load_explicit(head, memory_order_relaxed),
         .key = key,

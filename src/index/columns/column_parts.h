@@ -2,8 +2,13 @@
 /*
  * column_parts.h - the insides of columns.h, for columns*.c only.
  *
- * Directories are two levels, so that they grow under readers: a fixed root of CHUNK_COUNT
- * pointers, each to the slots of 512 windows, made when the first of them is written.
+ * A column's directory is three levels, so that it grows under readers and costs little where few
+ * documents have the attribute: a root of 64 pointers to branches of 256 pointers to chunks of the
+ * slots of 64 windows, each made when the first window below it is written.
+ *
+ * Which columns a document has is noted in a mask: a bit stands for 64 fields that follow each
+ * other, and after the 64th bit it begins anew. With 64 fields or fewer there are no masks: all are
+ * looked at. A bit may stay when the values that it stood for are gone, until the document is.
  */
 #ifndef TORG_INDEX_COLUMNS_COLUMN_PARTS_H
 #define TORG_INDEX_COLUMNS_COLUMN_PARTS_H
@@ -15,9 +20,15 @@
 #include "index/columns/columns.h"
 
 enum {
-    COLUMN_CHUNK_SHIFT = 9,
+    COLUMN_CHUNK_SHIFT = 6,
     COLUMN_CHUNK_SIZE = 1 << COLUMN_CHUNK_SHIFT,
-    COLUMN_CHUNK_COUNT = 1 << (32 - WINDOW_SHIFT - COLUMN_CHUNK_SHIFT),
+    COLUMN_BRANCH_SHIFT = 8,
+    COLUMN_BRANCH_SIZE = 1 << COLUMN_BRANCH_SHIFT,
+    COLUMN_BRANCH_COUNT = 1 << (32 - WINDOW_SHIFT - COLUMN_CHUNK_SHIFT - COLUMN_BRANCH_SHIFT),
+    FIELD_GROUP_SIZE = 64, /* fields of a bit of a mask */
+    WINDOW_CHUNK_SHIFT = 9,
+    WINDOW_CHUNK_SIZE = 1 << WINDOW_CHUNK_SHIFT,
+    WINDOW_CHUNK_COUNT = 1 << (32 - WINDOW_SHIFT - WINDOW_CHUNK_SHIFT),
 };
 
 struct column_slot {
@@ -28,6 +39,10 @@ struct column_slot {
 
 struct column_chunk {
     struct column_slot slots[COLUMN_CHUNK_SIZE];
+};
+
+struct column_branch {
+    _Atomic(struct column_chunk *) chunks[COLUMN_BRANCH_SIZE];
 };
 
 struct column_note {
@@ -44,11 +59,18 @@ struct column {
     struct value_lists *lists;     /* owned; NULL unless multiple with many values */
     struct column_note notes[COLUMN_SET_COUNT_MAX]; /* the writer's */
     uint32_t note_count;
-    _Atomic(struct column_chunk *) chunks[COLUMN_CHUNK_COUNT];
+    _Atomic(struct column_branch *) branches[COLUMN_BRANCH_COUNT];
 };
 
-struct sequence_chunk {
-    _Atomic uint32_t sequences[COLUMN_CHUNK_SIZE];
+/* What windows have in common for all columns. */
+struct window_chunk {
+    _Atomic uint32_t sequences[WINDOW_CHUNK_SIZE];
+    _Atomic(struct field_masks *) masks[WINDOW_CHUNK_SIZE]; /* owned; NULL: no bit but the first */
+};
+
+struct field_masks {
+    _Atomic uint64_t
+        bits[WINDOW_SIZE]; /* by document; the first bit is not kept: always looked at */
 };
 
 enum { COLUMNS_MAGIC = OBJECT_MAGIC('c', 'o', 'l', 's') };
@@ -69,8 +91,13 @@ struct column *columns_need(struct columns *columns, uint32_t field, struct err 
 /* NULL when the chunk is not there. */
 static inline struct column_slot *column_slot(const struct column *column, uint32_t window)
 {
+    uint32_t number = window >> COLUMN_CHUNK_SHIFT;
+    struct column_branch *branch = atomic_load_explicit(
+        &column->branches[number >> COLUMN_BRANCH_SHIFT], memory_order_acquire);
     struct column_chunk *chunk =
-        atomic_load_explicit(&column->chunks[window >> COLUMN_CHUNK_SHIFT], memory_order_acquire);
+        branch ? atomic_load_explicit(&branch->chunks[number & (COLUMN_BRANCH_SIZE - 1)],
+                                      memory_order_acquire)
+               : NULL;
 
     return chunk ? &chunk->slots[window & (COLUMN_CHUNK_SIZE - 1)] : NULL;
 }

@@ -16,8 +16,17 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "index/columns/column_parts.h"
+#include "index/field_bits.h"
 
 enum { SPIN_COUNT = 64 };
+
+/* One column's part of a change. */
+struct step {
+    struct column *column;
+    struct column_slot *slot;
+    int64_t old;
+    int64_t value;
+};
 
 struct columns *columns_new(const struct schema *schema, struct epoch *epoch)
 {
@@ -27,7 +36,19 @@ struct columns *columns_new(const struct schema *schema, struct epoch *epoch)
     columns->schema = schema;
     columns->epoch = epoch;
     columns->pool = page_pool_new();
+    columns->steps = mem_map(SCHEMA_FIELD_COUNT_MAX * sizeof(columns->steps[0]));
     return columns;
+}
+
+static void chunk_free(struct page_pool *pool, struct column_chunk *chunk)
+{
+    for (uint32_t i = 0; chunk && i < COLUMN_CHUNK_SIZE; i++) {
+        struct page *page = atomic_load(&chunk->slots[i].page);
+
+        if (page)
+            page_release(pool, (uintptr_t)page);
+    }
+    free(chunk);
 }
 
 static void column_free(struct page_pool *pool, struct column *column)
@@ -37,21 +58,24 @@ static void column_free(struct page_pool *pool, struct column *column)
 
     if (!column)
         return;
-    for (i = 0; i < COLUMN_CHUNK_COUNT; i++) {
-        struct column_chunk *chunk = atomic_load(&column->chunks[i]);
+    for (i = 0; i < COLUMN_BRANCH_COUNT; i++) {
+        struct column_branch *branch = atomic_load(&column->branches[i]);
 
-        for (j = 0; chunk && j < COLUMN_CHUNK_SIZE; j++) {
-            struct page *page = atomic_load(&chunk->slots[j].page);
-
-            if (page)
-                page_release(pool, (uintptr_t)page);
-        }
-        free(chunk);
+        for (j = 0; branch && j < COLUMN_BRANCH_SIZE; j++)
+            chunk_free(pool, atomic_load(&branch->chunks[j]));
+        free(branch);
     }
     dictionary_free(column->dictionary);
     value_lists_free(column->lists);
     object_end(column, COLUMN_MAGIC);
     free(column);
+}
+
+static void window_chunk_free(struct window_chunk *chunk)
+{
+    for (uint32_t i = 0; chunk && i < WINDOW_CHUNK_SIZE; i++)
+        free(atomic_load(&chunk->masks[i]));
+    free(chunk);
 }
 
 void columns_free(struct columns *columns)
@@ -137,12 +161,36 @@ uint32_t columns_window_count(const struct columns *columns)
     return atomic_load_explicit(&columns->window_count, memory_order_acquire);
 }
 
+static struct window_chunk *window_chunk(const struct columns *columns, uint32_t window)
+{
+    return atomic_load_explicit(&columns->windows[window >> WINDOW_CHUNK_SHIFT],
+                                memory_order_acquire);
+}
+
 static const _Atomic uint32_t *sequence_of(const struct columns *columns, uint32_t window)
 {
-    struct sequence_chunk *chunk = atomic_load_explicit(
-        &columns->sequences[window >> COLUMN_CHUNK_SHIFT], memory_order_acquire);
+    struct window_chunk *chunk = window_chunk(columns, window);
 
-    return chunk ? &chunk->sequences[window & (COLUMN_CHUNK_SIZE - 1)] : NULL;
+    return chunk ? &chunk->sequences[window & (WINDOW_CHUNK_SIZE - 1)] : NULL;
+}
+
+static struct field_masks *masks_of(const struct columns *columns, uint32_t window)
+{
+    struct window_chunk *chunk = window_chunk(columns, window);
+
+    return chunk ? atomic_load_explicit(&chunk->masks[window & (WINDOW_CHUNK_SIZE - 1)],
+                                        memory_order_acquire)
+                 : NULL;
+}
+
+uint64_t columns_mask(const struct columns *columns, docid id)
+{
+    struct field_masks *masks = masks_of(columns, window_of(id));
+
+    object_check(columns, COLUMNS_MAGIC);
+    return 1 |
+           (masks ? atomic_load_explicit(&masks->bits[id & (WINDOW_SIZE - 1)], memory_order_acquire)
+                  : 0);
 }
 
 uint32_t columns_read_begin(const struct columns *columns, uint32_t window)
@@ -175,11 +223,21 @@ bool columns_read_valid(const struct columns *columns, uint32_t window, uint32_t
 
 void column_view(const struct column *column, uint32_t window, struct column_view *view)
 {
-    struct column_slot *slot = column ? column_slot(column, window) : NULL;
+    struct column_slot *slot;
 
     page_view(slot ? atomic_load_explicit(&slot->page, memory_order_acquire) : NULL, view);
     view->min = slot ? atomic_load_explicit(&slot->min, memory_order_acquire) : INT64_MAX;
     view->max = slot ? atomic_load_explicit(&slot->max, memory_order_acquire) : INT64_MIN;
+}
+
+int64_t columns_value(const struct columns *columns, uint32_t field, docid id)
+{
+    const struct column *column = columns_column(columns, field);
+    const struct column_slot *slot = column ? column_slot(column, window_of(id)) : NULL;
+
+    return slot ? page_get(atomic_load_explicit(&slot->page, memory_order_relaxed),
+                           id & (WINDOW_SIZE - 1))
+                : COLUMN_NULL;
 }
 
 void columns_get(const struct columns *columns, docid id, const uint16_t *fields, uint32_t count,
@@ -201,12 +259,60 @@ void columns_get(const struct columns *columns, docid id, const uint16_t *fields
     } while (!columns_read_valid(columns, window, begun));
 }
 
+/* What a document has, which may not belong together: see columns_read_valid. */
+static uint32_t list_values(const struct columns *columns, docid id, uint32_t field_count,
+                            uint16_t *fields, int64_t *values)
+{
+    uint64_t mask = columns_mask(columns, id);
+    uint32_t count = 0;
+
+    for (uint32_t i = columns_next(mask, 0, field_count); i < field_count;
+         i = columns_next(mask, i + 1, field_count)) {
+        struct column_view view;
+
+        column_view(columns_column(columns, i), window_of(id), &view);
+        fields[count] = (uint16_t)i;
+        values[count] = view_get(&view, id & (WINDOW_SIZE - 1));
+        count += values[count] != COLUMN_NULL;
+    }
+    return count;
+}
+
+uint32_t columns_list(const struct columns *columns, docid id, uint32_t field_count,
+                      uint16_t *fields, int64_t *values)
+{
+    uint32_t window = window_of(id);
+    uint32_t begun, count;
+
+    object_check(columns, COLUMNS_MAGIC);
+    assert(field_count <= SCHEMA_FIELD_COUNT_MAX);
+    do {
+        begun = columns_read_begin(columns, window);
+        count = list_values(columns, id, field_count, fields, values);
+    } while (!columns_read_valid(columns, window, begun));
+    return count;
+}
+
 /* ---- the writer ---- */
+
+static struct column_branch *branch_need(struct column *column, uint32_t chunk)
+{
+    _Atomic(struct column_branch *) *place = &column->branches[chunk >> COLUMN_BRANCH_SHIFT];
+    struct column_branch *branch = atomic_load_explicit(place, memory_order_relaxed);
+
+    if (!branch) {
+        branch = mem_zero(sizeof(*branch));
+        atomic_store_explicit(place, branch, memory_order_release);
+    }
+    return branch;
+}
 
 static struct column_slot *slot_need(struct columns *columns, struct column *column,
                                      uint32_t window)
 {
-    _Atomic(struct column_chunk *) *place = &column->chunks[window >> COLUMN_CHUNK_SHIFT];
+    _Atomic(struct column_chunk *) *place =
+        &branch_need(column, window >> COLUMN_CHUNK_SHIFT)
+             ->chunks[window >> COLUMN_CHUNK_SHIFT & (COLUMN_BRANCH_SIZE - 1)];
     struct column_chunk *chunk = atomic_load_explicit(place, memory_order_relaxed);
     uint32_t i;
 
@@ -223,13 +329,50 @@ static struct column_slot *slot_need(struct columns *columns, struct column *col
     return &chunk->slots[window & (COLUMN_CHUNK_SIZE - 1)];
 }
 
+static struct window_chunk *window_chunk_need(struct columns *columns, uint32_t window)
+{
+    _Atomic(struct window_chunk *) *place = &columns->windows[window >> WINDOW_CHUNK_SHIFT];
+    struct window_chunk *chunk = atomic_load_explicit(place, memory_order_relaxed);
+
+    if (!chunk) {
+        chunk = mem_zero(sizeof(*chunk));
+        atomic_store_explicit(place, chunk, memory_order_release);
+    }
+    return chunk;
+}
+
 static _Atomic uint32_t *sequence_need(struct columns *columns, uint32_t window)
 {
-    _Atomic(struct sequence_chunk *) *place = &columns->sequences[window >> COLUMN_CHUNK_SHIFT];
+    return &window_chunk_need(columns, window)->sequences[window & (WINDOW_CHUNK_SIZE - 1)];
+}
 
-    if (!atomic_load_explicit(place, memory_order_relaxed))
-        atomic_store_explicit(place, mem_zero(sizeof(struct sequence_chunk)), memory_order_release);
-    return (_Atomic uint32_t *)sequence_of(columns, window);
+/* That the document has values of these groups, too. */
+static void mask_add(struct columns *columns, docid id, uint64_t groups)
+{
+    uint32_t window = window_of(id);
+    _Atomic(struct field_masks *) *place;
+    struct field_masks *masks;
+    _Atomic uint64_t *bits;
+
+    if (groups <= 1)
+        return;
+    place = &window_chunk_need(columns, window)->masks[window & (WINDOW_CHUNK_SIZE - 1)];
+    masks = atomic_load_explicit(place, memory_order_relaxed);
+    if (!masks) {
+        masks = mem_zero(sizeof(*masks));
+        atomic_store_explicit(place, masks, memory_order_release);
+    }
+    bits = &masks->bits[id & (WINDOW_SIZE - 1)];
+    atomic_store_explicit(bits, atomic_load_explicit(bits, memory_order_relaxed) | groups,
+                          memory_order_release);
+}
+
+static void mask_clear(struct columns *columns, docid id)
+{
+    struct field_masks *masks = masks_of(columns, window_of(id));
+
+    if (masks)
+        atomic_store_explicit(&masks->bits[id & (WINDOW_SIZE - 1)], 0, memory_order_release);
 }
 
 /* Codes are stored with release order, so nobody sees a new one and not the odd number. */
@@ -299,22 +442,20 @@ static bool value_fits(const struct column *column, int64_t value)
 static int check_changes(struct columns *columns, const struct column_change *changes,
                          uint32_t count, struct err *err)
 {
-    uint64_t seen[SCHEMA_FIELD_COUNT_MAX / 64] = {0};
+    struct field_bits seen;
     uint32_t i;
 
-    if (count > COLUMN_CHANGE_COUNT_MAX)
-        return err_set(err, ERR_LIMIT, "%u attributes of a document set at once, at most %d", count,
-                       COLUMN_CHANGE_COUNT_MAX);
+    field_bits_init(&seen, schema_count(columns->schema));
     for (i = 0; i < count; i++) {
         uint32_t field = changes[i].field;
         struct column *column = columns_need(columns, field, err);
 
         if (!column)
             return ERR_INVALID;
-        if (seen[field / 64] >> (field % 64) & 1)
+        if (field_bits_has(&seen, field))
             return err_set(err, ERR_INVALID, "attribute \"%s\" is set twice in one change",
                            column->field->name);
-        seen[field / 64] |= UINT64_C(1) << (field % 64);
+        field_bits_add(&seen, field);
         if (!value_fits(column, changes[i].value))
             return err_set(err, ERR_INVALID,
                            "attribute \"%s\" of type %s cannot have the value %jd",
@@ -323,14 +464,6 @@ static int check_changes(struct columns *columns, const struct column_change *ch
     }
     return 0;
 }
-
-/* One column's part of a change. */
-struct step {
-    struct column *column;
-    struct column_slot *slot;
-    int64_t old;
-    int64_t value;
-};
 
 static void prepare(struct columns *columns, struct step *step, docid id)
 {
@@ -350,15 +483,21 @@ static void prepare(struct columns *columns, struct step *step, docid id)
             step->column->notes[i].note(step->column->notes[i].context, id, step->value);
 }
 
-static void run_steps(struct columns *columns, docid id, struct step *steps, uint32_t count)
+static void run_steps(struct columns *columns, docid id, uint32_t count)
 {
     _Atomic uint32_t *sequence = sequence_need(columns, window_of(id));
+    struct step *steps = columns->steps;
     uint32_t offset = id & (WINDOW_SIZE - 1);
+    uint64_t groups = 0;
     uint32_t i;
 
-    for (i = 0; i < count; i++)
+    for (i = 0; i < count; i++) {
         prepare(columns, &steps[i], id);
+        if (steps[i].value != COLUMN_NULL)
+            groups |= field_group(steps[i].column->field->id);
+    }
     write_begin(sequence);
+    mask_add(columns, id, groups);
     for (i = 0; i < count; i++) {
         widen(steps[i].slot, steps[i].value);
         page_put(atomic_load_explicit(&steps[i].slot->page, memory_order_relaxed), offset,
@@ -374,7 +513,6 @@ static void run_steps(struct columns *columns, docid id, struct step *steps, uin
 int columns_set(struct columns *columns, docid id, const struct column_change *changes,
                 uint32_t count, struct err *err)
 {
-    struct step steps[COLUMN_CHANGE_COUNT_MAX];
     uint32_t i;
     int rc;
 
@@ -384,31 +522,30 @@ int columns_set(struct columns *columns, docid id, const struct column_change *c
     if (rc)
         return rc;
     for (i = 0; i < count; i++)
-        steps[i] = (struct step){
+        columns->steps[i] = (struct step){
             .column =
                 atomic_load_explicit(&columns->columns[changes[i].field], memory_order_relaxed),
             .value = changes[i].value,
         };
-    run_steps(columns, id, steps, count);
+    run_steps(columns, id, count);
     return 0;
 }
 
 void columns_reset(struct columns *columns, docid id)
 {
-    struct step steps[SCHEMA_FIELD_COUNT_MAX];
     uint32_t fields = schema_count(columns->schema);
+    uint64_t mask = columns_mask(columns, id);
     uint32_t count = 0;
     uint32_t i;
 
-    object_check(columns, COLUMNS_MAGIC);
-    for (i = 0; i < fields; i++) {
-        struct column *column = atomic_load_explicit(&columns->columns[i], memory_order_relaxed);
-        struct column_slot *slot = column ? column_slot(column, window_of(id)) : NULL;
-
-        if (slot && atomic_load_explicit(&slot->page, memory_order_relaxed))
-            steps[count++] = (struct step){.column = column, .value = COLUMN_NULL};
-    }
-    run_steps(columns, id, steps, count);
+    for (i = columns_next(mask, 0, fields); i < fields; i = columns_next(mask, i + 1, fields))
+        if (columns_value(columns, i, id) != COLUMN_NULL)
+            columns->steps[count++] = (struct step){
+                .column = atomic_load_explicit(&columns->columns[i], memory_order_relaxed),
+                .value = COLUMN_NULL,
+            };
+    run_steps(columns, id, count);
+    mask_clear(columns, id); /* who reads one more than there is finds no value */
 }
 
 static void tighten_slot(struct columns *columns, struct column_slot *slot)
@@ -505,7 +642,10 @@ int columns_load_values(struct columns *columns, uint16_t field, uint32_t window
                            column->field->name, (uintmax_t)window_first(window) + i);
     slot = slot_need(columns, column, window);
     page_replace(columns, slot, page_of_values(columns->pool, values));
-    for (i = 0; i < WINDOW_SIZE; i++)
+    for (i = 0; i < WINDOW_SIZE; i++) {
         widen(slot, values[i]);
+        if (values[i] != COLUMN_NULL)
+            mask_add(columns, window_first(window) + i, field_group(field));
+    }
     return 0;
 }

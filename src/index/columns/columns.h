@@ -60,6 +60,9 @@ int columns_keyword(struct columns *columns, uint16_t field, struct bytes keywor
 int columns_keywords(struct columns *columns, uint16_t field, const struct bytes *keywords,
                      uint32_t count, int64_t *value, struct err *err);
 
+/* What the document has of a field of documents: the writer's. */
+int64_t columns_value(const struct columns *columns, uint32_t field, docid id);
+
 /* Narrows the window's zones, and gives its pages the kind and width that fit them now. */
 void columns_tighten(struct columns *columns, uint32_t window);
 
@@ -86,6 +89,23 @@ void column_view(const struct column *column, uint32_t window, struct column_vie
 /* The values of one document, as they were together. */
 void columns_get(const struct columns *columns, docid id, const uint16_t *fields, uint32_t count,
                  int64_t *values);
+
+/* The same, of those of the first field_count fields that it has a value of, in ascending order:
+ * how many those are. */
+uint32_t columns_list(const struct columns *columns, docid id, uint32_t field_count,
+                      uint16_t *fields, int64_t *values);
+
+/* Which fields the document may have values of, to be gone through by columns_next: of all others
+ * it has none. For the writer, or between columns_read_begin and columns_read_valid. */
+uint64_t columns_mask(const struct columns *columns, docid id);
+
+/* The first such field from this one on; `count`, that of the schema, or more: there is none. */
+static inline uint32_t columns_next(uint64_t mask, uint32_t field, uint32_t count)
+{
+    while (field < count && !(mask >> field / 64 % 64 & 1))
+        field = (field / 64 + 1) * 64;
+    return field;
+}
 
 /* One more than the greatest window that has a page. */
 uint32_t columns_window_count(const struct columns *columns);

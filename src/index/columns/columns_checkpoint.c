@@ -24,11 +24,11 @@
 #include "index/columns/column_parts.h"
 
 enum {
-    FORMAT = 1,
+    FORMAT = 2,
     PATH_SIZE = 1024,
     MANIFEST_HEAD_SIZE = 44,
     MANIFEST_ENTRY_SIZE = 12,
-    MANIFEST_SIZE_MAX = SCHEMA_SIZE_MAX + (64 << 10),
+    MANIFEST_SIZE_MAX = SCHEMA_SIZE_MAX + (128 << 10),
     FLUSH_SIZE = 1 << 20,
     NAMES_SIZE = 64 << 10, /* a block of names is closed past this */
 };
@@ -36,17 +36,18 @@ enum {
 static const char manifest_name[] = "columns";
 static const uint8_t magic[4] = {'T', 'C', 'O', 'L'};
 
-static int path_of(char path[PATH_SIZE], const char *dir, uint32_t field, uint64_t generation,
-                   struct err *err)
+static int path_of(char path[PATH_SIZE], const char *dir, uint64_t generation, struct err *err)
 {
-    int size = snprintf(path, PATH_SIZE, "%s/column-%u.%ju", dir, field, (uintmax_t)generation);
+    int size = snprintf(path, PATH_SIZE, "%s/column-values.%ju", dir, (uintmax_t)generation);
 
     return size < PATH_SIZE ? 0 : err_set(err, ERR_INVALID, "the path of %s is too long", dir);
 }
 
 /* ---- the manifest ----
  * magic | format u32 | generation u64 | x0 u64 | x1 u64 | schema size u32 | count u32 | CRC-32C of
- * what is before u32, then the schema and per file field u32, size u64; then CRC-32C of all u32. */
+ * what is before u32, then the schema and per column field u32, size u64; then CRC-32C of all u32.
+ * All columns lie in one file, in this order: with a file each, thousands would have to be synced.
+ */
 
 struct manifest {
     struct columns_saved saved;
@@ -146,7 +147,7 @@ static int manifest_read(struct manifest *manifest, const char *dir, struct err 
     return rc;
 }
 
-/* ---- writing a column ---- */
+/* ---- writing ---- */
 
 struct writer {
     const struct columns *columns;
@@ -155,8 +156,8 @@ struct writer {
     struct buf out;
     struct buf payload;
     int fd;
-    uint64_t size;
-    uint64_t block_count;
+    uint64_t size;        /* of the column so far */
+    uint64_t block_count; /* likewise */
 };
 
 static int flush(struct writer *writer, size_t from_size, struct err *err)
@@ -166,17 +167,20 @@ static int flush(struct writer *writer, size_t from_size, struct err *err)
     if (writer->out.size < from_size)
         return 0;
     rc = file_write_all(writer->fd, buf_bytes(&writer->out), err);
-    writer->size += writer->out.size;
     buf_reset(&writer->out);
     return rc;
 }
 
 static int add_block(struct writer *writer, enum block_kind kind, struct err *err)
 {
+    size_t size;
+
     if (buf_failed(&writer->payload))
         return err_set(err, ERR_INTERNAL, "a block of attribute \"%s\" is too big",
                        column_field(writer->column)->name);
+    size = writer->out.size;
     block_put(&writer->out, kind, buf_bytes(&writer->payload));
+    writer->size += writer->out.size - size;
     writer->block_count++;
     buf_reset(&writer->payload);
     return flush(writer, FLUSH_SIZE, err);
@@ -239,14 +243,34 @@ static int write_blocks(struct writer *writer, struct err *err)
     if (rc)
         return rc;
     put_u64(&writer->payload, writer->block_count);
-    rc = add_block(writer, BLOCK_END, err);
+    return add_block(writer, BLOCK_END, err);
+}
+
+/* Those that documents have values of; the manifest learns which. */
+static int write_columns(struct writer *writer, uint32_t field_count, struct manifest *manifest,
+                         struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; !rc && i < field_count; i++) {
+        writer->column = columns_column(writer->columns, i);
+        if (!writer->column)
+            continue;
+        writer->size = 0;
+        writer->block_count = 0;
+        rc = write_blocks(writer, err);
+        manifest->fields[manifest->count] = i;
+        manifest->sizes[manifest->count++] = writer->size;
+        manifest->saved.size += writer->size;
+    }
     return rc ? rc : flush(writer, 0, err);
 }
 
-static int write_column(const struct columns *columns, const struct column *column,
-                        struct epoch_slot *slot, const char *path, uint64_t *size, struct err *err)
+static int write_values(const struct columns *columns, uint32_t field_count,
+                        struct epoch_slot *slot, const char *path, struct manifest *manifest,
+                        struct err *err)
 {
-    struct writer writer = {.columns = columns, .column = column, .slot = slot, .fd = -1};
+    struct writer writer = {.columns = columns, .slot = slot, .fd = -1};
     int rc;
 
     buf_init(&writer.out, FLUSH_SIZE + BLOCK_SIZE_MAX + BLOCK_HEAD_SIZE);
@@ -256,12 +280,11 @@ static int write_column(const struct columns *columns, const struct column *colu
         rc = err_errno(err, "cannot create %s", path);
         goto out;
     }
-    rc = write_blocks(&writer, err);
+    rc = write_columns(&writer, field_count, manifest, err);
     if (rc && err)
         err_wrap(err, "%s", path);
     if (!rc && file_call_fsync(writer.fd))
         rc = err_errno(err, "cannot sync %s", path);
-    *size = writer.size;
 out:
     if (writer.fd >= 0)
         close(writer.fd);
@@ -307,24 +330,16 @@ int columns_checkpoint(const struct columns *columns, const struct schema *schem
     struct manifest *manifest = mem_zero(sizeof(*manifest));
     uint32_t fields = schema_count(schema);
     char path[PATH_SIZE];
-    uint32_t i;
     int rc;
 
     object_check(columns, COLUMNS_MAGIC);
     buf_init(&manifest->schema, SCHEMA_SIZE_MAX);
     rc = next_generation(dir, &manifest->saved.generation, err);
     manifest->saved.x0 = atomic_load_explicit(&progress->applied, memory_order_acquire);
-    for (i = 0; !rc && i < fields; i++) {
-        const struct column *column = columns_column(columns, i);
-
-        if (!column)
-            continue;
-        rc = path_of(path, dir, i, manifest->saved.generation, err);
-        if (!rc)
-            rc = write_column(columns, column, slot, path, &manifest->sizes[manifest->count], err);
-        manifest->saved.size += manifest->sizes[manifest->count];
-        manifest->fields[manifest->count++] = i;
-    }
+    if (!rc)
+        rc = path_of(path, dir, manifest->saved.generation, err);
+    if (!rc)
+        rc = write_values(columns, fields, slot, path, manifest, err);
     if (!rc)
         rc = dir_sync(dir, err);
     if (!rc) {
@@ -341,7 +356,7 @@ int columns_checkpoint(const struct columns *columns, const struct schema *schem
     return rc;
 }
 
-/* ---- reading a column ---- */
+/* ---- reading ---- */
 
 static bool load_names(struct columns *columns, uint16_t field, struct bytes in)
 {
@@ -406,9 +421,27 @@ static bool load_blocks(struct columns *columns, uint16_t field, struct bytes in
     }
 }
 
-static int load_column(struct columns *columns, uint16_t field, const char *path, uint64_t size,
+static int load_columns(struct columns *columns, const struct manifest *manifest, struct bytes in,
+                        const char *path, struct err *err)
+{
+    for (uint32_t i = 0; i < manifest->count; i++) {
+        uint16_t field = (uint16_t)manifest->fields[i];
+        struct bytes column = bytes_make(in.data, manifest->sizes[i]);
+
+        if (!columns_need(columns, field, NULL) || !load_blocks(columns, field, column, 0) ||
+            !load_blocks(columns, field, column, 1))
+            return err_set(err, ERR_CORRUPT,
+                           "%s is damaged, field %u: remove the checkpoint and replay", path,
+                           field);
+        in = bytes_skip(in, column.size);
+    }
+    return 0;
+}
+
+static int load_values(struct columns *columns, const struct manifest *manifest, const char *path,
                        struct err *err)
 {
+    uint64_t size = manifest->saved.size;
     struct stat status;
     void *mapped = MAP_FAILED;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -422,20 +455,20 @@ static int load_column(struct columns *columns, uint16_t field, const char *path
         rc = err_errno(err, "cannot look at %s", path);
         goto out;
     }
-    if ((uint64_t)status.st_size != size || !size) {
+    if ((uint64_t)status.st_size != size) {
         rc = err_set(err, ERR_CORRUPT, "%s has %ju bytes and should have %ju", path,
                      (uintmax_t)status.st_size, (uintmax_t)size);
         goto out;
     }
+    if (!size) /* no document has an attribute */
+        goto out;
     mapped = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (mapped == MAP_FAILED) {
         rc = err_errno(err, "cannot map %s", path);
         goto out;
     }
     (void)madvise(mapped, size, MADV_SEQUENTIAL);
-    if (!load_blocks(columns, field, bytes_make(mapped, size), 0) ||
-        !load_blocks(columns, field, bytes_make(mapped, size), 1))
-        rc = err_set(err, ERR_CORRUPT, "%s is damaged: remove the checkpoint and replay", path);
+    rc = load_columns(columns, manifest, bytes_make(mapped, size), path, err);
 out:
     if (mapped != MAP_FAILED)
         munmap(mapped, size);
@@ -448,23 +481,16 @@ int columns_load(struct columns *columns, struct schema *schema, const char *dir
 {
     struct manifest *manifest = mem_zero(sizeof(*manifest));
     char path[PATH_SIZE];
-    uint32_t i;
     int rc;
 
     object_check(columns, COLUMNS_MAGIC);
     rc = manifest_read(manifest, dir, err);
     if (!rc && schema_decode(schema, buf_bytes(&manifest->schema), err))
         rc = err_wrap(err, "%s/%s", dir, manifest_name);
-    for (i = 0; !rc && i < manifest->count; i++) {
-        uint16_t field = (uint16_t)manifest->fields[i];
-
-        rc = path_of(path, dir, field, manifest->saved.generation, err);
-        if (!rc && !columns_need(columns, field, NULL))
-            rc = err_set(err, ERR_CORRUPT, "%s/%s is damaged: field %u", dir, manifest_name, field);
-        if (rc)
-            break;
-        rc = load_column(columns, field, path, manifest->sizes[i], err);
-    }
+    if (!rc)
+        rc = path_of(path, dir, manifest->saved.generation, err);
+    if (!rc)
+        rc = load_values(columns, manifest, path, err);
     *saved = manifest->saved;
     buf_release(&manifest->schema);
     free(manifest);

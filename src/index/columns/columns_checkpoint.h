@@ -7,9 +7,10 @@
  * every change sets values absolutely, replaying from x0 gives the right state once x1 is reached;
  * before that the columns must not be served.
  *
- *   columns               what belongs together: generation, x0, x1, the schema, name and size of
- *                         each file; written whole, synced and renamed last
- *   column-FIELD.GENERATION   blocks of {kind, size, CRC-32C, payload}: windows, values' names, end
+ *   columns                   what belongs together: generation, x0, x1, the schema, field and size
+ *                             of each column; written whole, synced and renamed last
+ *   column-values.GENERATION  the columns one after the other, each of blocks of {kind, size,
+ *                             CRC-32C, payload}: windows, values' names, end
  *
  * A kill at any moment leaves the older checkpoint or the newer one, each whole. A damaged file is
  * refused by name. Threads: checkpoint runs beside the writer, in a reader's thread, one at a time.
@@ -33,7 +34,7 @@ struct columns_saved {
     uint64_t generation;
     uint64_t x0;
     uint64_t x1;
-    uint64_t size; /* bytes of all files */
+    uint64_t size; /* bytes of all columns */
 };
 
 /* The slot is the calling thread's, outside; it is entered for a window at a time. */

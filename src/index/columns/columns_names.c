@@ -165,31 +165,39 @@ uint64_t columns_hash_document(const struct columns *columns, docid id)
 {
     uint16_t fields[SCHEMA_FIELD_COUNT_MAX];
     int64_t values[SCHEMA_FIELD_COUNT_MAX];
-    uint32_t field_count = schema_count(columns->schema);
-    uint32_t count = 0;
+    uint32_t count = columns_list(columns, id, schema_count(columns->schema), fields, values);
     uint64_t sum = 0;
-    uint32_t i;
 
     object_check(columns, COLUMNS_MAGIC);
-    for (i = 0; i < field_count; i++)
-        if (columns_column(columns, i))
-            fields[count++] = (uint16_t)i;
-    columns_get(columns, id, fields, count, values);
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const struct column *column = columns_column(columns, fields[i]);
 
-        if (values[i] != COLUMN_NULL)
-            sum += hash_number(hash_number(hash64(bytes_of(column->field->name)), id),
-                               hash_value(column, values[i]));
+        sum += hash_number(hash_number(hash64(bytes_of(column->field->name)), id),
+                           hash_value(column, values[i]));
     }
     return sum;
+}
+
+static void add_branch_size(const struct column_branch *branch, struct columns_size *size)
+{
+    size->directories += branch ? sizeof(*branch) : 0;
+    for (uint32_t i = 0; branch && i < COLUMN_BRANCH_SIZE; i++) {
+        const struct column_chunk *chunk = atomic_load(&branch->chunks[i]);
+
+        size->directories += chunk ? sizeof(*chunk) : 0;
+        for (uint32_t k = 0; chunk && k < COLUMN_CHUNK_SIZE; k++) {
+            const struct page *page = atomic_load(&chunk->slots[k].page);
+
+            if (page && page->kind != PAGE_DENSE)
+                size->pages += page_size(page);
+        }
+    }
 }
 
 void columns_size(const struct columns *columns, struct columns_size *size)
 {
     uint32_t i;
     uint32_t j;
-    uint32_t k;
 
     object_check(columns, COLUMNS_MAGIC);
     *size = (struct columns_size){.pages = page_pool_size(columns->pool)};
@@ -201,16 +209,13 @@ void columns_size(const struct columns *columns, struct columns_size *size)
         size->directories += sizeof(*column);
         size->dictionaries += column->dictionary ? dictionary_size(column->dictionary) : 0;
         size->lists += column->lists ? value_lists_size(column->lists) : 0;
-        for (j = 0; j < COLUMN_CHUNK_COUNT; j++) {
-            struct column_chunk *chunk = atomic_load(&column->chunks[j]);
+        for (j = 0; j < COLUMN_BRANCH_COUNT; j++)
+            add_branch_size(atomic_load(&column->branches[j]), size);
+    }
+    for (i = 0; i < columns_window_count(columns); i++) {
+        const struct window_chunk *chunk = atomic_load(&columns->windows[i >> WINDOW_CHUNK_SHIFT]);
 
-            size->directories += chunk ? sizeof(*chunk) : 0;
-            for (k = 0; chunk && k < COLUMN_CHUNK_SIZE; k++) {
-                const struct page *page = atomic_load(&chunk->slots[k].page);
-
-                if (page && page->kind != PAGE_DENSE)
-                    size->pages += page_size(page);
-            }
-        }
+        if (chunk && atomic_load(&chunk->masks[i & (WINDOW_CHUNK_SIZE - 1)]))
+            size->directories += sizeof(struct field_masks);
     }
 }

@@ -21,7 +21,7 @@
 #include "index/columns/ladder.h"
 
 enum {
-    STEP_SHIFT = 8, /* of the first: most attributes have fewer values */
+    STEP_SHIFT = 5, /* of the first: most attributes have fewer values */
     STEP_SIZE = 1 << STEP_SHIFT,
     STEP_COUNT = LADDER_STEP_COUNT(KEYWORD_COUNT_SHIFT, STEP_SHIFT),
     FIRST_TABLE_SIZE = 32,
@@ -44,7 +44,7 @@ struct dictionary {
     uint32_t magic;
     struct epoch *epoch; /* borrowed */
     char *name;
-    struct arena *arena;
+    struct arena *arena; /* owned; NULL before the first value */
     uint32_t count_max;
     _Atomic uint32_t count;
     _Atomic(void *) table;
@@ -87,7 +87,6 @@ struct dictionary *dictionary_new(struct epoch *epoch, const char *name, uint32_
     assert(count_max && count_max <= KEYWORD_COUNT_MAX);
     dictionary->epoch = epoch;
     dictionary->name = mem_strdup(name);
-    dictionary->arena = arena_new();
     dictionary->count_max = count_max;
     atomic_init(&dictionary->table, table_new(FIRST_TABLE_SIZE));
     pthread_mutex_init(&dictionary->order_lock, NULL);
@@ -205,6 +204,8 @@ int dictionary_add(struct dictionary *dictionary, struct bytes value, uint32_t *
                        dictionary->name, count);
     grow(dictionary, count);
     need_step(dictionary, count);
+    if (!dictionary->arena)
+        dictionary->arena = arena_new();
     copy = arena_copy(dictionary->arena, value);
     *entry_of(dictionary, count) =
         (struct entry){.data = copy.data, .size = (uint32_t)copy.size, .hash = hash};
@@ -327,6 +328,7 @@ uint64_t dictionary_size(const struct dictionary *dictionary)
 
     object_check(dictionary, DICTIONARY_MAGIC);
     return (order ? order->count * 2 * sizeof(order->ranks[0]) : 0) +
-           arena_size(dictionary->arena) + (table->mask + 1) * sizeof(table->slots[0]) +
+           (dictionary->arena ? arena_size(dictionary->arena) : 0) +
+           (table->mask + 1) * sizeof(table->slots[0]) +
            (count + STEP_SIZE - 1) / STEP_SIZE * STEP_SIZE * sizeof(struct entry);
 }

@@ -3,7 +3,7 @@
  * set_state.h - the insides of attribute_set.h: base and overlay, for attribute_set*.c only.
  *
  *   base     entries by value, then window: {window, count, offsets or their place in payload}
- *   overlay  chunks of {id, previous entry of the same value, key}; heads[value] is the newest
+ *   overlay  entries {id, previous entry of the same value, key}; heads[value] is the newest
  */
 #ifndef TORG_INDEX_COLUMNS_SET_STATE_H
 #define TORG_INDEX_COLUMNS_SET_STATE_H
@@ -19,10 +19,11 @@ enum {
     SET_BUCKET_COUNT = 64,
     SET_INLINE_MAX = 4,
     SET_LIST_MAX = 256, /* a longer list is bigger than the bitmap */
-    OVERLAY_CHUNK_SHIFT = 12,
-    OVERLAY_CHUNK_SIZE = 1 << OVERLAY_CHUNK_SHIFT,
-    OVERLAY_CHUNK_COUNT = 4096, /* 16 M changes; past it the set proposes everything */
-    HEAD_SHIFT = 10,            /* of the first step of heads */
+    OVERLAY_SHIFT = 6,  /* of the first step of entries: most attributes are of few documents */
+    OVERLAY_COUNT_SHIFT = 24,
+    OVERLAY_COUNT_MAX = 1 << OVERLAY_COUNT_SHIFT, /* past it the set proposes everything */
+    OVERLAY_STEP_COUNT = LADDER_STEP_COUNT(OVERLAY_COUNT_SHIFT, OVERLAY_SHIFT),
+    HEAD_SHIFT = 5, /* of the first step of heads */
     HEAD_STEP_COUNT = LADDER_STEP_COUNT(KEYWORD_COUNT_SHIFT, HEAD_SHIFT),
 };
 
@@ -61,7 +62,7 @@ struct overlay {
     _Atomic bool full;                                  /* propose everything */
     bool dropped;                                       /* the writer's: an entry found no room */
     _Atomic(_Atomic uint32_t *) heads[HEAD_STEP_COUNT]; /* by ordinal: ladder.h */
-    _Atomic(struct overlay_entry *) chunks[OVERLAY_CHUNK_COUNT];
+    _Atomic(struct overlay_entry *) entries[OVERLAY_STEP_COUNT]; /* in turn: ladder.h */
 };
 
 enum { SET_STATE_MAGIC = OBJECT_MAGIC('s', 's', 't', 't') };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* value_lists.c - see value_lists.h. A name is a place in granules of 16 bytes; 0 is none. */
+/*
+ * value_lists.c - see value_lists.h. A name is a place in granules of 16 bytes; 0 is none. They lie
+ * in steps that never move (ladder.h), no array across two.
+ */
 #include "index/columns/value_lists.h"
 
 #include <assert.h>
@@ -12,12 +15,12 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "index/bounds.h"
+#include "index/columns/ladder.h"
 
 enum {
     GRANULE_WORDS = 4, /* of u32 */
-    CHUNK_SHIFT = 14,
-    CHUNK_GRANULES = 1 << CHUNK_SHIFT,
-    CHUNK_COUNT_MAX = 1 << (32 - CHUNK_SHIFT),
+    STEP_SHIFT = 6,    /* of the first: 1 KB */
+    STEP_COUNT = LADDER_STEP_COUNT(32, STEP_SHIFT),
     CLASS_COUNT = 6,
     KNOWN_COUNT_MIN = 16,
 };
@@ -34,15 +37,13 @@ enum { VALUE_LISTS_MAGIC = OBJECT_MAGIC('v', 'l', 's', 't') };
 /* An array is its count and then the ordinals; a free one is the name of the next free one. */
 struct value_lists {
     uint32_t magic;
-    pthread_mutex_t lock; /* of all but the reading of chunks and end */
+    pthread_mutex_t lock; /* of all but the reading of steps and end */
     uint32_t free[CLASS_COUNT];
-    uint32_t chunk_count;
-    uint32_t used; /* granules of the last chunk */
     struct known *known;
     uint32_t known_count;
     uint32_t known_mask; /* slots - 1 */
     _Atomic uint32_t end;
-    _Atomic(uint32_t *) *chunks;
+    _Atomic(uint32_t *) steps[STEP_COUNT]; /* owned */
 };
 
 struct value_lists *value_lists_new(void)
@@ -50,7 +51,7 @@ struct value_lists *value_lists_new(void)
     struct value_lists *lists = mem_zero(sizeof(*lists));
 
     object_begin(lists, VALUE_LISTS_MAGIC);
-    lists->chunks = mem_array(CHUNK_COUNT_MAX, sizeof(lists->chunks[0]));
+    atomic_init(&lists->end, 1); /* the first granule is the name 0 */
     lists->known = mem_array(KNOWN_COUNT_MIN, sizeof(lists->known[0]));
     lists->known_mask = KNOWN_COUNT_MIN - 1;
     pthread_mutex_init(&lists->lock, NULL);
@@ -64,9 +65,8 @@ void value_lists_free(struct value_lists *lists)
     if (!lists)
         return;
     object_check(lists, VALUE_LISTS_MAGIC);
-    for (i = 0; i < lists->chunk_count; i++)
-        free(atomic_load(&lists->chunks[i]));
-    free((void *)lists->chunks);
+    for (i = 0; i < STEP_COUNT; i++)
+        free(atomic_load(&lists->steps[i]));
     free(lists->known);
     pthread_mutex_destroy(&lists->lock);
     object_end(lists, VALUE_LISTS_MAGIC);
@@ -85,29 +85,31 @@ static uint32_t class_of(uint32_t count)
 
 static uint32_t *place_of(const struct value_lists *lists, uint32_t name)
 {
-    uint32_t *chunk =
-        atomic_load_explicit(&lists->chunks[name >> CHUNK_SHIFT], memory_order_acquire);
+    struct ladder_place place = ladder_place(name, STEP_SHIFT);
+    uint32_t *step = atomic_load_explicit(&lists->steps[place.step], memory_order_acquire);
 
-    return chunk ? chunk + (size_t)(name & (CHUNK_GRANULES - 1)) * GRANULE_WORDS : NULL;
+    return step ? step + (size_t)place.at * GRANULE_WORDS : NULL;
 }
 
 static uint32_t take_new_name(struct value_lists *lists, uint32_t class)
 {
     uint32_t granules = UINT32_C(1) << class;
-    uint32_t name;
+    uint32_t name = atomic_load_explicit(&lists->end, memory_order_relaxed);
+    struct ladder_place place = ladder_place(name, STEP_SHIFT);
+    size_t left = ladder_step_size(place.step, STEP_SHIFT) - place.at;
 
-    if (!lists->chunk_count || lists->used + granules > CHUNK_GRANULES) {
-        if (lists->chunk_count == CHUNK_COUNT_MAX)
+    if (left < granules) {
+        if (UINT32_MAX - name < left + granules)
             abort();
-        atomic_store_explicit(&lists->chunks[lists->chunk_count],
-                              mem_array(CHUNK_GRANULES, GRANULE_WORDS * sizeof(uint32_t)),
-                              memory_order_release);
-        lists->used = lists->chunk_count ? 0 : 1; /* the first granule is the name 0 */
-        lists->chunk_count++;
+        name += (uint32_t)left;
+        place = ladder_place(name, STEP_SHIFT);
     }
-    name = ((lists->chunk_count - 1) << CHUNK_SHIFT) + lists->used;
-    lists->used += granules;
-    assert(lists->used <= CHUNK_GRANULES && name > 0);
+    if (!atomic_load_explicit(&lists->steps[place.step], memory_order_relaxed))
+        atomic_store_explicit(
+            &lists->steps[place.step],
+            mem_array(ladder_step_size(place.step, STEP_SHIFT), GRANULE_WORDS * sizeof(uint32_t)),
+            memory_order_release);
+    assert(name > 0);
     return name;
 }
 
@@ -264,7 +266,7 @@ uint64_t value_lists_size(struct value_lists *lists)
 
     object_check(lists, VALUE_LISTS_MAGIC);
     pthread_mutex_lock(&lists->lock);
-    size = (uint64_t)lists->chunk_count * CHUNK_GRANULES * GRANULE_WORDS * sizeof(uint32_t) +
+    size = (uint64_t)value_lists_end(lists) * GRANULE_WORDS * sizeof(uint32_t) +
            ((uint64_t)lists->known_mask + 1) * sizeof(lists->known[0]);
     pthread_mutex_unlock(&lists->lock);
     return size;

@@ -83,6 +83,7 @@ static struct shard *shard_new(const struct shard_options *options)
     shard->owners = owners_new();
     shard->alive = live_writer_new(shard->epoch, false);
     shard->words = doc_words_new();
+    shard->changes = mem_map(SCHEMA_FIELD_COUNT_MAX * sizeof(shard->changes[0]));
     buf_init(&shard->record, 2 * (size_t)STORED_RECORD_SIZE_MAX);
     for (field = 0; field < SEGMENT_FIELD_COUNT; field++)
         shard->average_lengths[field] = options->average_lengths[field] > 0
@@ -149,6 +150,7 @@ void shard_close(struct shard *shard)
     gate_release(&shard->gate);
     owners_free(shard->owners);
     doc_words_free(shard->words);
+    mem_unmap(shard->changes, SCHEMA_FIELD_COUNT_MAX * sizeof(shard->changes[0]));
     buf_release(&shard->record);
     file_unlock(shard->lock_fd);
     free((char *)shard->options.dir);

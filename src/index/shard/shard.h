@@ -3,7 +3,7 @@
  * shard.h - documents of one shard: applied in order of a topic, searched by snapshots.
  *
  * The caller gives permanent ids and topic offsets; the shard analyses text, keeps columns, sets
- * and stored fields, publishes a snapshot a batch, freezes and merges in the background, and
+ * and stored fields, publishes a snapshot per batch, freezes and merges in the background, and
  * writes checkpoints from which a restart replays. The topic is the only log: the write-ahead log,
  * as it were.
  *
@@ -19,6 +19,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "index/bounds.h"
 #include "index/shard/snapshot.h"
 
 struct shard;
@@ -105,6 +106,9 @@ int shard_put(struct shard *shard, const struct shard_document *document, struct
  * text field. */
 int shard_change(struct shard *shard, docid id, const struct shard_value *values, uint32_t count,
                  struct err *err);
+/* The same, and attributes that are not among the values are taken away. */
+int shard_change_all(struct shard *shard, docid id, const struct shard_value *values,
+                     uint32_t count, struct err *err);
 /* The time of its end alone. */
 int shard_set_expiry(struct shard *shard, docid id, int64_t expires_at, struct err *err);
 /* Since when the id is its owner's, alone. */

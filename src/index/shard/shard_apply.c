@@ -95,17 +95,21 @@ static bool is_shown(const struct shard *shard, docid id)
     return live_has(snapshot->alive, id) || pending_find(shard->pending, id);
 }
 
+static void drop_changes_of(struct shard *shard, const struct pending_doc *doc)
+{
+    for (uint32_t i = 0; i < doc->change_count; i++)
+        draft_drop_change(shard, &doc->changes[i]);
+}
+
 /* The entry of a document, which is to be something else than it was to be before. */
 static struct pending_doc *pending_anew(struct shard *shard, docid id)
 {
     struct pending_doc *doc = pending_find(shard->pending, id);
     struct pending_doc empty;
-    uint32_t i;
 
     if (!doc)
         return pending_add(shard->pending, id);
-    for (i = 0; i < doc->change_count; i++)
-        draft_drop_change(shard, &doc->changes[i]);
+    drop_changes_of(shard, doc);
     if (doc->stored != COLUMN_NULL)
         stored_drop(shard->stored, (uint64_t)doc->stored);
     empty = (struct pending_doc){.id = id,
@@ -146,7 +150,7 @@ static void join_changes(struct shard *shard, struct pending_doc *doc, const str
             k = count++;
         changes[k] = draft->changes[i];
     }
-    assert(count <= doc->change_count + draft->change_count && count <= SCHEMA_FIELD_COUNT_MAX);
+    assert(count <= doc->change_count + draft->change_count);
     doc->changes = changes;
     doc->change_count = count;
 }
@@ -174,15 +178,15 @@ static void settle_put(struct shard *shard, const struct pending_doc *doc)
         {STATE_STORED, doc->stored},
         {STATE_BIRTH, doc->birth},
     };
-    struct column_change changes[SCHEMA_FIELD_COUNT_MAX];
-    struct draft draft = {.changes = changes, .change_count = doc->change_count};
+    struct draft draft = draft_begin(shard);
     int rc;
 
     assert(doc->change_count <= SCHEMA_FIELD_COUNT_MAX);
+    draft.change_count = doc->change_count;
     if (doc->change_count)
-        memcpy(changes, doc->changes, doc->change_count * sizeof(changes[0]));
+        memcpy(draft.changes, doc->changes, doc->change_count * sizeof(draft.changes[0]));
     draft_add_nulls(shard, doc->id, &draft);
-    rc = columns_set(shard->columns, doc->id, changes, draft.change_count, NULL);
+    rc = columns_set(shard->columns, doc->id, draft.changes, draft.change_count, NULL);
     assert(!rc); /* values were checked when the document came */
     (void)rc;
     drop_record(shard, doc->id);
@@ -286,9 +290,9 @@ static int check_pending(const struct shard *shard, docid id, struct err *err)
                    id, SHARD_PENDING_COUNT_MAX);
 }
 
-static int put_locked(struct shard *shard, const struct shard_document *document,
-                      struct draft *draft, struct err *err)
+static int put_locked(struct shard *shard, const struct shard_document *document, struct err *err)
 {
+    struct draft draft = draft_begin(shard);
     struct column_change state[STATE_FIELD_COUNT] = {
         {STATE_EXPIRES, document->expires_at ? document->expires_at : COLUMN_NULL},
         {STATE_STORED, COLUMN_NULL},
@@ -299,21 +303,22 @@ static int put_locked(struct shard *shard, const struct shard_document *document
 
     if (rc)
         return rc;
-    draft_gather_texts(shard, document->values, document->count, draft);
-    rc = draft_find_words(shard, draft, &postings, err);
+    rc = draft_gather_texts(shard, document->values, document->count, &draft, err);
     if (!rc)
-        rc = draft_make_changes(shard, document->values, document->count, draft, err);
+        rc = draft_find_words(shard, &draft, &postings, err);
     if (!rc)
-        rc = draft_store_texts(shard, document->id, draft, &state[STATE_STORED].value, err);
+        rc = draft_make_changes(shard, document->values, document->count, &draft, err);
+    if (!rc)
+        rc = draft_store_texts(shard, document->id, &draft, &state[STATE_STORED].value, err);
     if (rc) {
-        draft_drop_changes(shard, draft);
+        draft_drop_changes(shard, &draft);
         return rc;
     }
     note_batch(shard);
     if (is_shown(shard, document->id))
-        put_later(shard, document->id, state, draft, pack_lengths(postings.lengths));
+        put_later(shard, document->id, state, &draft, pack_lengths(postings.lengths));
     else
-        rc = put_now(shard, document->id, state, draft, pack_lengths(postings.lengths), err);
+        rc = put_now(shard, document->id, state, &draft, pack_lengths(postings.lengths), err);
     if (rc)
         return rc;
     shard_note_expiry(shard, document->id, document->expires_at);
@@ -333,9 +338,6 @@ static int check_id(docid id, int64_t expires_at, struct err *err)
 
 int shard_put(struct shard *shard, const struct shard_document *document, struct err *err)
 {
-    struct column_change changes[SCHEMA_FIELD_COUNT_MAX];
-    const struct shard_value *texts[SCHEMA_FIELD_COUNT_MAX];
-    struct draft draft = {.changes = changes, .texts = texts};
     int rc = check_id(document->id, document->expires_at, err);
 
     object_check(shard, SHARD_MAGIC);
@@ -346,7 +348,7 @@ int shard_put(struct shard *shard, const struct shard_document *document, struct
     if (rc)
         return rc;
     shard_lock(shard);
-    rc = put_locked(shard, document, &draft, err);
+    rc = put_locked(shard, document, err);
     shard_unlock(shard);
     return rc;
 }
@@ -370,9 +372,14 @@ static int change_now(struct shard *shard, docid id, struct draft *draft, int64_
 }
 
 static void change_later(struct shard *shard, struct pending_doc *doc, const struct draft *draft,
-                         int64_t place)
+                         bool is_whole, int64_t place)
 {
-    join_changes(shard, doc, draft);
+    if (is_whole) { /* what it lacks is taken away when it is settled */
+        drop_changes_of(shard, doc);
+        keep_changes(shard, doc, draft);
+    } else {
+        join_changes(shard, doc, draft);
+    }
     if (!draft->text_count)
         return;
     if (doc->stored != COLUMN_NULL)
@@ -381,8 +388,9 @@ static void change_later(struct shard *shard, struct pending_doc *doc, const str
 }
 
 static int change_locked(struct shard *shard, docid id, const struct shard_value *values,
-                         uint32_t count, struct draft *draft, struct err *err)
+                         uint32_t count, bool is_whole, struct err *err)
 {
+    struct draft draft = draft_begin(shard);
     struct pending_doc *doc;
     int64_t place = COLUMN_NULL;
     int rc = 0;
@@ -391,38 +399,51 @@ static int change_locked(struct shard *shard, docid id, const struct shard_value
         return err_set(err, ERR_NOT_FOUND, "there is no document %u", id);
     if (pending_find(shard->pending, id))
         rc = check_pending(shard, id, err);
-    draft_gather_texts(shard, values, count, draft);
     if (!rc)
-        rc = draft_make_changes(shard, values, count, draft, err);
-    if (!rc && draft->text_count)
-        rc = draft_change_texts(shard, id, draft, &place, err);
+        rc = draft_gather_texts(shard, values, count, &draft, err);
+    if (!rc)
+        rc = draft_make_changes(shard, values, count, &draft, err);
+    if (!rc && draft.text_count)
+        rc = draft_change_texts(shard, id, &draft, &place, err);
     if (rc) {
-        draft_drop_changes(shard, draft);
+        draft_drop_changes(shard, &draft);
         return rc;
     }
     note_batch(shard);
     doc = pending_find(shard->pending, id);
-    if (!doc)
-        return change_now(shard, id, draft, place, err);
-    change_later(shard, doc, draft, place);
-    return 0;
+    if (doc) {
+        change_later(shard, doc, &draft, is_whole, place);
+        return 0;
+    }
+    if (is_whole)
+        draft_add_nulls(shard, id, &draft);
+    return change_now(shard, id, &draft, place, err);
 }
 
-int shard_change(struct shard *shard, docid id, const struct shard_value *values, uint32_t count,
-                 struct err *err)
+static int change(struct shard *shard, docid id, const struct shard_value *values, uint32_t count,
+                  bool is_whole, struct err *err)
 {
-    struct column_change changes[SCHEMA_FIELD_COUNT_MAX];
-    const struct shard_value *texts[SCHEMA_FIELD_COUNT_MAX];
-    struct draft draft = {.changes = changes, .texts = texts};
     int rc = draft_check(shard, values, count, false, err);
 
     object_check(shard, SHARD_MAGIC);
     if (rc)
         return rc;
     shard_lock(shard);
-    rc = change_locked(shard, id, values, count, &draft, err);
+    rc = change_locked(shard, id, values, count, is_whole, err);
     shard_unlock(shard);
     return rc;
+}
+
+int shard_change(struct shard *shard, docid id, const struct shard_value *values, uint32_t count,
+                 struct err *err)
+{
+    return change(shard, id, values, count, false, err);
+}
+
+int shard_change_all(struct shard *shard, docid id, const struct shard_value *values,
+                     uint32_t count, struct err *err)
+{
+    return change(shard, id, values, count, true, err);
 }
 
 int shard_set_expiry(struct shard *shard, docid id, int64_t expires_at, struct err *err)

@@ -4,6 +4,7 @@
 
 #include "base/object.h"
 #include "base/varint.h"
+#include "index/field_bits.h"
 
 /* ---- checking ---- */
 
@@ -65,22 +66,23 @@ static int check_value(const struct field *field, const struct shard_value *valu
 int draft_check(const struct shard *shard, const struct shard_value *values, uint32_t count,
                 bool with_text, struct err *err)
 {
-    uint64_t seen[SCHEMA_FIELD_COUNT_MAX / 64] = {0};
+    struct field_bits seen;
     uint32_t i;
     int rc = 0;
 
     object_check(shard, SHARD_MAGIC);
     if (shard->options.is_read_only)
         return err_set(err, ERR_PRECONDITION, "%s was opened to look at", shard->options.dir);
+    field_bits_init(&seen, schema_count(shard->schema));
     for (i = 0; i < count && !rc; i++) {
         const struct field *field = schema_field(shard->schema, values[i].field);
 
         if (!field)
             return err_set(err, ERR_INVALID, "field number %u is not in the schema",
                            values[i].field);
-        if (seen[field->id / 64] >> field->id % 64 & 1)
+        if (field_bits_has(&seen, field->id))
             return err_set(err, ERR_INVALID, "field \"%s\" is there twice", field->name);
-        seen[field->id / 64] |= UINT64_C(1) << field->id % 64;
+        field_bits_add(&seen, field->id);
         if (!with_text && field->type == FIELD_TEXT)
             return err_set(err, ERR_INVALID,
                            "field \"%s\" is text: put the whole document to change it",
@@ -91,6 +93,12 @@ int draft_check(const struct shard *shard, const struct shard_value *values, uin
 }
 
 /* ---- from values to a draft ---- */
+
+struct draft draft_begin(struct shard *shard)
+{
+    object_check(shard, SHARD_MAGIC);
+    return (struct draft){.changes = shard->changes, .texts = shard->texts};
+}
 
 static int column_value(struct shard *shard, const struct shard_value *value, int64_t *number,
                         struct err *err)
@@ -152,8 +160,15 @@ int draft_make_changes(struct shard *shard, const struct shard_value *values, ui
     return rc;
 }
 
-void draft_gather_texts(const struct shard *shard, const struct shard_value *values, uint32_t count,
-                        struct draft *draft)
+static int refuse_texts(struct err *err)
+{
+    return err_set(err, ERR_LIMIT,
+                   "the document has more than STORED_VALUE_COUNT_MAX = %d texts and stored fields",
+                   STORED_VALUE_COUNT_MAX);
+}
+
+int draft_gather_texts(const struct shard *shard, const struct shard_value *values, uint32_t count,
+                       struct draft *draft, struct err *err)
 {
     uint32_t i;
 
@@ -164,11 +179,14 @@ void draft_gather_texts(const struct shard *shard, const struct shard_value *val
 
         if (field->type != FIELD_TEXT && field->type != FIELD_STORED)
             continue;
+        if (at == STORED_VALUE_COUNT_MAX)
+            return refuse_texts(err);
         for (; at > 0 && draft->texts[at - 1]->field > values[i].field; at--)
             draft->texts[at] = draft->texts[at - 1];
         draft->texts[at] = &values[i];
         draft->text_count++;
     }
+    return 0;
 }
 
 static void put_stored(struct buf *record, uint16_t field, struct bytes text)
@@ -238,35 +256,31 @@ int draft_find_words(struct shard *shard, const struct draft *draft, struct doc_
 /* The fields that the document had and no longer has. */
 void draft_add_nulls(struct shard *shard, docid id, struct draft *draft)
 {
-    uint64_t has[SCHEMA_FIELD_COUNT_MAX / 64] = {0};
     uint32_t fields = schema_count(shard->schema);
+    uint64_t mask = columns_mask(shard->columns, id);
+    struct field_bits has;
     uint32_t field;
     uint32_t i;
 
     object_check(shard, SHARD_MAGIC);
+    field_bits_init(&has, fields);
     for (i = 0; i < draft->change_count; i++)
-        has[draft->changes[i].field / 64] |= UINT64_C(1) << draft->changes[i].field % 64;
-    for (field = 0; field < fields; field++) {
-        const struct column *column = columns_column(shard->columns, field);
-        struct column_view view;
-
-        if (!column || has[field / 64] >> field % 64 & 1)
-            continue;
-        column_view(column, window_of(id), &view);
-        if (view_get(&view, id & (WINDOW_SIZE - 1)) != COLUMN_NULL)
+        field_bits_add(&has, draft->changes[i].field);
+    for (field = columns_next(mask, 0, fields); field < fields;
+         field = columns_next(mask, field + 1, fields))
+        if (!field_bits_has(&has, field) && columns_value(shard->columns, field, id) != COLUMN_NULL)
             draft->changes[draft->change_count++] =
                 (struct column_change){(uint16_t)field, COLUMN_NULL};
-    }
 }
 
 /* The record with the texts of the draft in the place of those it had. */
 int draft_change_texts(struct shard *shard, docid id, const struct draft *draft, int64_t *place,
                        struct err *err)
 {
-    struct stored_value had[SCHEMA_FIELD_COUNT_MAX];
+    struct stored_value had[STORED_VALUE_COUNT_MAX];
     struct buf old = BUF_INIT(STORED_RECORD_SIZE_MAX);
-    uint32_t count, i = 0, j = 0;
-    int rc = shard_last_stored(shard, id, &old, had, SCHEMA_FIELD_COUNT_MAX, &count, err);
+    uint32_t count, put_count = 0, i = 0, j = 0;
+    int rc = shard_last_stored(shard, id, &old, had, STORED_VALUE_COUNT_MAX, &count, err);
 
     object_check(shard, SHARD_MAGIC);
     buf_reset(&shard->record);
@@ -275,15 +289,20 @@ int draft_change_texts(struct shard *shard, docid id, const struct draft *draft,
 
         if (i < count && (!text || had[i].field < text->field)) {
             put_stored(&shard->record, had[i].field, had[i].text);
+            put_count++;
             i++;
             continue;
         }
         if (i < count && had[i].field == text->field)
             i++;
-        if (text->kind == VALUE_TEXT)
+        if (text->kind == VALUE_TEXT) {
             put_stored(&shard->record, text->field, text->text);
+            put_count++;
+        }
         j++;
     }
+    if (!rc && put_count > STORED_VALUE_COUNT_MAX)
+        rc = refuse_texts(err);
     if (!rc)
         rc = store_record(shard, id, place, err);
     buf_release(&old);

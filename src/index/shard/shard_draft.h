@@ -13,18 +13,22 @@
 #include "index/shard/shard_parts.h"
 
 struct draft {
-    struct column_change *changes; /* of the columns; room for SCHEMA_FIELD_COUNT_MAX */
+    struct column_change *changes; /* of the columns; the shard's, as are the texts */
     uint32_t change_count;
-    const struct shard_value **texts; /* to be stored, by field; room for as many */
+    const struct shard_value **texts; /* to be stored, by field */
     uint32_t text_count;
 };
+
+/* An empty one; there is one at a time. */
+struct draft draft_begin(struct shard *shard);
 
 /* Whether the values can be of a document; with_text: texts may be among them. */
 int draft_check(const struct shard *shard, const struct shard_value *values, uint32_t count,
                 bool with_text, struct err *err);
 
-void draft_gather_texts(const struct shard *shard, const struct shard_value *values, uint32_t count,
-                        struct draft *draft);
+/* ERR_LIMIT: more than STORED_VALUE_COUNT_MAX. */
+int draft_gather_texts(const struct shard *shard, const struct shard_value *values, uint32_t count,
+                       struct draft *draft, struct err *err);
 int draft_find_words(struct shard *shard, const struct draft *draft, struct doc_postings *postings,
                      struct err *err);
 

@@ -139,7 +139,7 @@ static int hash_document(struct hasher *hasher, docid id, struct buf *buf,
 {
     const struct shard *shard = hasher->shard;
     uint32_t count, i;
-    int rc = shard_stored(NULL, shard, id, buf, values, SCHEMA_FIELD_COUNT_MAX, &count, err);
+    int rc = shard_stored(NULL, shard, id, buf, values, STORED_VALUE_COUNT_MAX, &count, err);
 
     hasher->sum += mix(mix(1, id), doc_lengths_get(shard->lengths, DOC_LENGTH_ALL, id));
     for (i = 0; !rc && i < count; i++)
@@ -161,7 +161,7 @@ static uint64_t hash_expiry(const struct shard *shard, docid id)
 static int hash_documents(struct hasher *hasher, struct err *err)
 {
     const struct live *alive = live_commit(hasher->shard->alive);
-    struct stored_value *values = mem_array(SCHEMA_FIELD_COUNT_MAX, sizeof(values[0]));
+    struct stored_value *values = mem_array(STORED_VALUE_COUNT_MAX, sizeof(values[0]));
     struct buf buf = BUF_INIT(STORED_RECORD_SIZE_MAX);
     uint32_t window, i;
     int rc = 0;

@@ -125,9 +125,11 @@ struct shard {
 
     struct doc_words *words; /* scratch of the apply thread */
     struct buf record;
-    uint64_t change_count;                         /* since the start */
-    uint64_t segment_number;                       /* of the last segment made */
-    uint64_t generation;                           /* of the last checkpoint begun */
+    struct column_change *changes; /* mapped; of the draft at hand, for each field of a schema */
+    const struct shard_value *texts[STORED_VALUE_COUNT_MAX]; /* likewise */
+    uint64_t change_count;                                   /* since the start */
+    uint64_t segment_number;                                 /* of the last segment made */
+    uint64_t generation;                                     /* of the last checkpoint begun */
     uint64_t checkpoint_changes, checkpoint_tried; /* change_count of the last one done, begun */
     int64_t checkpoint_retry_us; /* the last one failed: not before; 0: it did not */
     uint64_t checkpoint_size;    /* bytes of its columns */

@@ -29,6 +29,7 @@ enum {
     TIER_COUNT = 12,
     SET_CHANGE_COUNT_MIN = 1024, /* between two scans of one set, and ... */
     SET_CHANGE_SHARE = 16, /* ... this part of all documents: a bulk must not scan all the time */
+    SET_LOOK_COUNT = 256,  /* sets looked at under the lock: a schema has thousands */
     SORT_SHARE = 32,       /* of all forms: unsorted ones before a new sort */
     WEIGH_CHANGE_COUNT_MIN = 4096, /* between two counts of who has each word, and ... */
     WEIGH_SHARE = 4,               /* ... this part of all documents */
@@ -420,27 +421,43 @@ static bool set_is_due(const struct shard *shard, uint32_t field)
 {
     const struct attribute_set *set = shard->sets[field];
     uint64_t changes = shard->change_count - shard->set_scans[field];
-    uint64_t docs = (uint64_t)live_commit(shard->alive)->count_delta;
 
     return set && attribute_set_is_due(set) &&
            (!shard->set_scans[field] ||
-            (changes >= SET_CHANGE_COUNT_MIN && changes >= docs / SET_CHANGE_SHARE));
+            (changes >= SET_CHANGE_COUNT_MIN &&
+             changes >= (uint64_t)live_commit(shard->alive)->count_delta / SET_CHANGE_SHARE));
+}
+
+/* Begins with the next one that is due, in turn, so that none waits for ever; NULL: none is. */
+static struct attribute_set *begin_set(struct shard *shard)
+{
+    struct attribute_set *set = NULL;
+    uint32_t count;
+
+    shard_lock(shard);
+    count = shard->set_count; /* one that is added meanwhile is looked at the next time */
+    for (uint32_t i = 0; i < count && !set; i++) {
+        uint32_t field = (shard->set_next + i) % count;
+
+        if (i && i % SET_LOOK_COUNT == 0) {
+            shard_unlock(shard);
+            shard_lock(shard);
+        }
+        if (!set_is_due(shard, field))
+            continue;
+        set = shard->sets[field];
+        shard->set_scans[field] = shard->change_count + 1;
+        shard->set_next = field + 1;
+        attribute_set_begin(set);
+    }
+    shard_unlock(shard);
+    return set;
 }
 
 static void rebuild_set(struct shard *shard, bool *did)
 {
-    struct attribute_set *set = NULL;
-    uint32_t field;
+    struct attribute_set *set = begin_set(shard);
 
-    shard_lock(shard);
-    for (field = 0; field < shard->set_count && !set; field++) {
-        if (set_is_due(shard, field)) {
-            set = shard->sets[field];
-            shard->set_scans[field] = shard->change_count + 1;
-            attribute_set_begin(set);
-        }
-    }
-    shard_unlock(shard);
     if (!set)
         return;
     *did = true;

@@ -299,7 +299,7 @@ bool rebuild_has_ended(const struct inspect *inspect, const struct rebuild *rebu
 static int hash_sample(struct rebuild *rebuild, const uint32_t *doc_ids, size_t count,
                        struct arena *arena, uint64_t *contents, struct err *err)
 {
-    struct stored_value *stored = arena_array(arena, SCHEMA_FIELD_COUNT_MAX, sizeof(*stored));
+    struct stored_value *stored = arena_array(arena, STORED_VALUE_COUNT_MAX, sizeof(*stored));
     struct buf record = BUF_INIT(2 * (size_t)STORED_RECORD_SIZE_MAX);
     const struct snapshot *snapshot = NULL;
     struct shard_reader *reader = NULL;
@@ -312,7 +312,7 @@ static int hash_sample(struct rebuild *rebuild, const uint32_t *doc_ids, size_t 
         if (!live_has(snapshot->alive, doc_ids[i]))
             continue;
         rc = shard_stored(snapshot, rebuild->shard, doc_ids[i], &record, stored,
-                          SCHEMA_FIELD_COUNT_MAX, &stored_count, err);
+                          STORED_VALUE_COUNT_MAX, &stored_count, err);
         if (!rc)
             contents[i] =
                 shard_hash_document(rebuild->shard, snapshot, doc_ids[i], stored, stored_count);

@@ -18,7 +18,8 @@
 
 /* What is shown of a stage's hits. */
 struct query_show {
-    const struct field *const *fields; /* in the order asked for */
+    bool is_all;                       /* "*": what each hit has, in order of the schema */
+    const struct field *const *fields; /* else, in the order asked for */
     uint32_t count;
     const struct field *const *marked; /* text fields with the query's words marked */
     uint32_t marked_count;

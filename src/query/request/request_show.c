@@ -4,9 +4,8 @@
 #include "query/bounds.h"
 #include "query/request/request_parts.h"
 
-/* All fields of the schema, or all texts. */
-static void list_all(const struct request_reader *reader, bool texts_only,
-                     const struct field *const **out, uint32_t *count)
+static void list_texts(const struct request_reader *reader, const struct field *const **out,
+                       uint32_t *count)
 {
     uint32_t field_count = schema_count(reader->schema);
     const struct field **fields = arena_array(reader->arena, field_count + 1, sizeof(fields[0]));
@@ -16,7 +15,7 @@ static void list_all(const struct request_reader *reader, bool texts_only,
     for (i = 0; i < field_count; i++) {
         const struct field *field = schema_field(reader->schema, i);
 
-        if (!field_is_hidden(field) && (!texts_only || field->type == FIELD_TEXT))
+        if (!field_is_hidden(field) && field->type == FIELD_TEXT)
             fields[(*count)++] = field;
     }
     *out = fields;
@@ -29,11 +28,11 @@ static int list_named(const struct request_reader *reader, const struct request_
     const struct field **fields;
     size_t i;
 
-    if (name_count > SCHEMA_FIELD_COUNT_MAX) {
+    if (name_count > QUERY_SHOWN_NAME_COUNT_MAX) {
         struct request_path at = path_to(path, list);
 
         return request_refuse(reader, &at, ERR_LIMIT, "%zu of them, at most %d are allowed",
-                              name_count, SCHEMA_FIELD_COUNT_MAX);
+                              name_count, QUERY_SHOWN_NAME_COUNT_MAX);
     }
     fields = arena_array(reader->arena, name_count + 1, sizeof(fields[0]));
     for (i = 0; i < name_count; i++) {
@@ -97,7 +96,7 @@ static int read_highlight(const struct request_reader *reader, const struct requ
         rc = list_named(reader, &path, "fields", message->fields, message->n_fields, &show->marked,
                         &show->marked_count);
     else
-        list_all(reader, true, &show->marked, &show->marked_count);
+        list_texts(reader, &show->marked, &show->marked_count);
     for (i = 0; i < show->marked_count && !rc; i++) {
         struct request_path at = path_at(&path, "fields", i);
 
@@ -115,7 +114,7 @@ int request_show(const struct request_reader *reader, const struct request_path 
     int rc = 0;
 
     if (message->n_show == 1 && bytes_equal_text(bytes_of(message->show[0]), "*"))
-        list_all(reader, false, &show->fields, &show->count);
+        show->is_all = true;
     else
         rc = list_named(reader, path, "show", message->show, message->n_show, &show->fields,
                         &show->count);

@@ -30,12 +30,14 @@ struct responder {
     const struct query_stage *stage;
     const struct query_show *show;
     const struct text_plan *text; /* what its words mean; NULL: it has none */
-    uint16_t *ids;                /* of the fields shown */
-    char **names;      /* of them, then of those marked: copies, as an answer outlives the shard */
-    bool needs_stored; /* a text or stored field is shown or marked, or hits have keys */
+    uint32_t shown_max; /* fields that may be shown: those asked for, or the schema's, by number */
+    char **names;       /* of them: copies, as an answer outlives the shard; NULL: not shown yet */
+    char **mark_names;  /* of those marked */
+    bool needs_stored;  /* a text or stored field is shown or marked, or hits have keys */
     const struct field *key_field; /* NULL: they have none */
 
-    int64_t *values;             /* of the document at hand, by field shown: as they are together */
+    uint16_t *ids;               /* of the fields asked for, or those that the document has */
+    int64_t *values;             /* of the document at hand, by these: as they are together */
     struct buf record;           /* its texts and stored fields; owned */
     struct stored_value *stored; /* in it */
     uint32_t stored_count;
@@ -95,12 +97,12 @@ static const struct stored_value *find_stored(const struct responder *responder,
     return NULL;
 }
 
-/* No values: the document has none. */
-static void show_field(struct responder *responder, const struct field *field, int64_t value,
+/* What the document has of the field, into the room given. at: of responder->names. */
+static void show_field(struct responder *responder, const struct field *field, uint32_t at,
+                       int64_t value, const struct stored_value *stored, Torg__V1__Hit *hit,
                        Torg__V1__ShownField *shown)
 {
-    const struct stored_value *stored = find_stored(responder, field);
-
+    torg__v1__shown_field__init(shown);
     if (value != COLUMN_NULL && field_has_dictionary(field)) {
         show_keywords(responder, columns_column(responder->snapshot->columns, field->id), value,
                       shown);
@@ -110,23 +112,66 @@ static void show_field(struct responder *responder, const struct field *field, i
         shown->values = arena_array(responder->arena, 1, sizeof(shown->values[0]));
         add_value(responder, shown, stored->text);
     }
+    if (!shown->n_values)
+        return;
+    if (!responder->names[at])
+        responder->names[at] = arena_strdup(responder->arena, field->name);
+    shown->name = responder->names[at];
+    hit->fields[hit->n_fields++] = shown;
 }
 
-static void show_fields(struct responder *responder, docid id, Torg__V1__Hit *hit)
+/* Room for so many values of columns, and for all that is stored. */
+static Torg__V1__ShownField *make_room(struct responder *responder, uint32_t value_count,
+                                       Torg__V1__Hit *hit)
+{
+    uint32_t wanted = value_count + responder->stored_count;
+    uint32_t count = wanted < responder->shown_max ? wanted : responder->shown_max;
+    Torg__V1__ShownField *fields = arena_array(responder->arena, count + 1, sizeof(*fields));
+
+    responder->size += count * sizeof(*fields);
+    hit->fields = arena_array(responder->arena, count + 1, sizeof(hit->fields[0]));
+    return fields;
+}
+
+static void show_named(struct responder *responder, docid id, Torg__V1__Hit *hit)
 {
     const struct query_show *show = responder->show;
-    Torg__V1__ShownField *fields = arena_array(responder->arena, show->count + 1, sizeof(*fields));
-    uint32_t i;
+    Torg__V1__ShownField *fields;
+    uint32_t count = 0;
 
-    responder->size += show->count * sizeof(*fields);
     columns_get(responder->snapshot->columns, id, responder->ids, show->count, responder->values);
-    hit->fields = arena_array(responder->arena, show->count + 1, sizeof(hit->fields[0]));
-    for (i = 0; i < show->count; i++) {
-        torg__v1__shown_field__init(&fields[i]);
-        fields[i].name = responder->names[i];
-        show_field(responder, show->fields[i], responder->values[i], &fields[i]);
-        if (fields[i].n_values)
-            hit->fields[hit->n_fields++] = &fields[i];
+    for (uint32_t i = 0; i < show->count; i++)
+        count += responder->values[i] != COLUMN_NULL;
+    fields = make_room(responder, count, hit);
+    for (uint32_t i = 0; i < show->count; i++) {
+        const struct stored_value *stored = find_stored(responder, show->fields[i]);
+
+        if (responder->values[i] != COLUMN_NULL || stored)
+            show_field(responder, show->fields[i], i, responder->values[i], stored, hit,
+                       &fields[hit->n_fields]);
+    }
+}
+
+/* Of thousands of fields a document has few: no others are looked at. */
+static void show_all(struct responder *responder, docid id, Torg__V1__Hit *hit)
+{
+    uint32_t count = columns_list(responder->snapshot->columns, id, responder->shown_max,
+                                  responder->ids, responder->values);
+    Torg__V1__ShownField *fields = make_room(responder, count, hit);
+    uint32_t i = 0, k = 0;
+
+    while (i < count || k < responder->stored_count) {
+        const struct stored_value *stored =
+            k < responder->stored_count ? &responder->stored[k] : NULL;
+        bool is_stored = i == count || (stored && stored->field < responder->ids[i]);
+        uint32_t at = is_stored ? stored->field : responder->ids[i];
+        const struct field *field = schema_field(responder->snapshot->schema, at);
+
+        if (at < responder->shown_max && !field_is_hidden(field))
+            show_field(responder, field, at, is_stored ? COLUMN_NULL : responder->values[i],
+                       is_stored ? stored : NULL, hit, &fields[hit->n_fields]);
+        k += is_stored;
+        i += !is_stored;
     }
 }
 
@@ -162,7 +207,7 @@ static int show_highlights(struct responder *responder, Torg__V1__Hit *hit, stru
         if (rc)
             return rc;
         torg__v1__shown_field__init(&fields[i]);
-        fields[i].name = responder->names[show->count + i];
+        fields[i].name = responder->mark_names[i];
         fields[i].values = arena_array(responder->arena, 1, sizeof(fields[i].values[0]));
         add_value(responder, &fields[i], marked);
         arena_reset(responder->scratch);
@@ -208,12 +253,15 @@ static int show_hit(struct responder *responder, const struct query_hit *from, T
     responder->stored_count = 0;
     if (responder->needs_stored)
         rc = shard_stored(responder->snapshot, responder->engine->shard, from->id,
-                          &responder->record, responder->stored, SCHEMA_FIELD_COUNT_MAX,
+                          &responder->record, responder->stored, STORED_VALUE_COUNT_MAX,
                           &responder->stored_count, err);
     if (rc)
         return rc;
     show_key(responder, hit);
-    show_fields(responder, from->id, hit);
+    if (responder->show->is_all)
+        show_all(responder, from->id, hit);
+    else
+        show_named(responder, from->id, hit);
     rc = check_size(responder, err);
     if (!rc)
         rc = show_highlights(responder, hit, err);
@@ -231,20 +279,23 @@ static void begin_stage(struct responder *responder, const struct query_stage *s
     responder->stage = stage;
     responder->show = show;
     responder->text = from->text;
-    responder->ids = arena_array(responder->arena, show->count + 1, sizeof(responder->ids[0]));
-    responder->names = arena_array(responder->arena, show->count + show->marked_count + 1,
-                                   sizeof(responder->names[0]));
+    responder->shown_max = show->is_all ? schema_count(responder->snapshot->schema) : show->count;
+    responder->ids =
+        arena_array(responder->arena, responder->shown_max + 1, sizeof(responder->ids[0]));
+    responder->names =
+        arena_array(responder->arena, responder->shown_max + 1, sizeof(responder->names[0]));
+    responder->mark_names =
+        arena_array(responder->arena, show->marked_count + 1, sizeof(responder->mark_names[0]));
     responder->values =
-        arena_array(responder->arena, show->count + 1, sizeof(responder->values[0]));
+        arena_array(responder->arena, responder->shown_max + 1, sizeof(responder->values[0]));
     responder->key_field = schema_find(responder->snapshot->schema, bytes_of(RESPONSE_KEY_FIELD));
-    responder->needs_stored = show->marked_count > 0 || responder->key_field;
+    responder->needs_stored = show->is_all || show->marked_count > 0 || responder->key_field;
     for (i = 0; i < show->count; i++) {
         responder->ids[i] = show->fields[i]->id;
-        responder->names[i] = arena_strdup(responder->arena, show->fields[i]->name);
         responder->needs_stored |= !field_has_column(show->fields[i]);
     }
     for (i = 0; i < show->marked_count; i++)
-        responder->names[show->count + i] = arena_strdup(responder->arena, show->marked[i]->name);
+        responder->mark_names[i] = arena_strdup(responder->arena, show->marked[i]->name);
 }
 
 static int show_hits(struct responder *responder, const struct query_answer *from,
@@ -403,7 +454,7 @@ int response_run(struct query_engine *engine, const struct query_request *reques
     object_check(engine, QUERY_ENGINE_MAGIC);
     *out = NULL;
     buf_init(&responder.record, 2 * (size_t)STORED_RECORD_SIZE_MAX);
-    responder.stored = arena_array(arena, SCHEMA_FIELD_COUNT_MAX, sizeof(responder.stored[0]));
+    responder.stored = arena_array(arena, STORED_VALUE_COUNT_MAX, sizeof(responder.stored[0]));
     responder.scratch = arena_new();
     rc = query_run_shown(engine, &request->plan, NULL, deadline_us, &viewer, arena, result, err);
     if (rc && !responder.is_shown && request->plan.stage_count == 1)

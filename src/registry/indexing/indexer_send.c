@@ -131,32 +131,47 @@ struct told_end *indexer_told_end(struct indexer *indexer, const struct epoch_vi
     return &indexer_told(indexer, epoch->epoch)->ends[shard - first];
 }
 
-static int put_schema(struct sending *sending, uint32_t shard, struct err *err)
+/* Of the epoch at hand. */
+static Torg__V1__IndexSchema *schema_of(const struct sending *sending)
+{
+    const struct batch *batch = sending->batch;
+
+    return convert_schema(&batch->indexer->client->epochs[sending->place], batch->arena);
+}
+
+static int put_schema(struct sending *sending, Torg__V1__IndexSchema *schema, uint32_t shard,
+                      struct err *err)
 {
     const struct epoch_view *epoch = &sending->batch->indexer->client->epochs[sending->place];
     Torg__V1__IndexMessage message =
         message_of(sending->batch, TORG__V1__INDEX_MESSAGE__KIND_SCHEMA);
 
-    message.schema = convert_schema(epoch, sending->batch->arena);
+    message.schema = schema;
     if (!encode(sending, &message, bytes_of(""), shard))
         return err_set(err, ERR_LIMIT, "the schema of epoch %" PRId64 " does not fit one record",
                        epoch->epoch);
     return 0;
 }
 
-/* Where it was not told before. */
+/* Where it was not told before. That of thousands of fields is nearly as large as a record, and
+ * there may be more shards than a produce has room for. */
 static int put_schemas(struct sending *sending, struct err *err)
 {
     struct indexer *indexer = sending->batch->indexer;
     const struct epoch_view *epoch = &indexer->client->epochs[sending->place];
     const struct told_epoch *told = indexer_told(indexer, epoch->epoch);
     uint32_t each = client_shards_each(indexer->client, epoch);
+    Torg__V1__IndexSchema *schema;
     int rc = 0;
 
     if (told->is_told && told->field_count == epoch->field_count)
         return 0;
-    for (uint32_t i = 0; i < each && !rc; i++)
-        rc = put_schema(sending, first_shard(indexer, epoch) + i, err);
+    schema = schema_of(sending);
+    for (uint32_t i = 0; i < each && !rc; i++) {
+        rc = put_schema(sending, schema, first_shard(indexer, epoch) + i, err);
+        if (!rc && sending->size >= INDEXER_SEND_SIZE)
+            rc = flush(sending, err);
+    }
     return rc;
 }
 
@@ -350,7 +365,7 @@ int indexer_send_mark(struct indexer *indexer, uint32_t place, uint32_t shard,
     fits = encode(&sending, &message, bytes_of(""), shard);
     assert(fits); /* some numbers */
     if (!rc && mark->mark == TORG__V1__INDEX_POUR__MARK__BEGIN)
-        rc = put_schema(&sending, shard, err);
+        rc = put_schema(&sending, schema_of(&sending), shard, err);
     if (!rc)
         rc = flush(&sending, err);
     *offset = offsets[0];

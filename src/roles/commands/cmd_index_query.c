@@ -132,12 +132,38 @@ static void print_highlights(const Torg__V1__Hit *hit, struct arena *arena)
     }
 }
 
+/* Of the fields that were asked for; of "*", of those that any hit has. */
+static const char **list_names(const Torg__V1__StageAnswer *answer, const struct query_show *show,
+                               const struct schema *schema, struct arena *arena, size_t *count)
+{
+    uint32_t field_count = show->is_all ? schema_count(schema) : show->count;
+    const char **names = arena_array(arena, field_count + 1, sizeof(names[0]));
+
+    *count = 0;
+    for (size_t i = 0; i < answer->n_hits && show->is_all; i++)
+        for (size_t k = 0; k < answer->hits[i]->n_fields; k++) {
+            const char *name = answer->hits[i]->fields[k]->name;
+
+            names[schema_find(schema, bytes_of(name))->id] = name;
+        }
+    for (uint32_t i = 0; i < field_count; i++) {
+        const char *name = show->is_all ? names[i] : show->fields[i]->name;
+
+        if (name)
+            names[(*count)++] = name;
+    }
+    return names;
+}
+
 static void print_hits(const Torg__V1__StageAnswer *answer, const struct query_stage *stage,
-                       const struct query_show *show, struct arena *arena)
+                       const struct query_show *show, const struct schema *schema,
+                       struct arena *arena)
 {
     bool has_score = stage->text.count > 0;
     size_t first = has_score ? 2 : 1;
-    struct table table = table_make(arena, first + show->count, answer->n_hits + 1);
+    size_t name_count;
+    const char **names = list_names(answer, show, schema, arena, &name_count);
+    struct table table = table_make(arena, first + name_count, answer->n_hits + 1);
     int *widths = arena_array(arena, table.column_count, sizeof(*widths));
     size_t i;
     size_t k;
@@ -145,16 +171,16 @@ static void print_hits(const Torg__V1__StageAnswer *answer, const struct query_s
     table.cells[0] = "id";
     if (has_score)
         table.cells[1] = "score";
-    for (k = 0; k < show->count; k++)
-        table.cells[first + k] = show->fields[k]->name;
+    for (k = 0; k < name_count; k++)
+        table.cells[first + k] = names[k];
     for (i = 0; i < answer->n_hits; i++) {
         const char **row = table.cells + (i + 1) * table.column_count;
 
         row[0] = arena_printf(arena, "%" PRIu32, answer->hits[i]->id);
         if (has_score)
             row[1] = arena_printf(arena, "%.3f", (double)answer->hits[i]->score);
-        for (k = 0; k < show->count; k++)
-            row[first + k] = find_field(answer->hits[i], show->fields[k]->name, arena);
+        for (k = 0; k < name_count; k++)
+            row[first + k] = find_field(answer->hits[i], names[k], arena);
     }
     for (i = 0; i < table.row_count * table.column_count; i++) {
         int width = cell_width(table_cell(&table, 0, i));
@@ -205,7 +231,8 @@ static void print_cursor(const ProtobufCBinaryData *cursor)
 }
 
 static void print_stage(const Torg__V1__StageAnswer *answer, const struct query_stage *stage,
-                        const struct query_show *show, struct arena *arena)
+                        const struct query_show *show, const struct schema *schema,
+                        struct arena *arena)
 {
     size_t i;
 
@@ -214,7 +241,7 @@ static void print_stage(const Torg__V1__StageAnswer *answer, const struct query_
     if (answer->_total_case)
         printf("%" PRIu64 " %s, ", answer->total, answer->total == 1 ? "hit" : "hits");
     printf("%zu shown%s\n", answer->n_hits, answer->n_hits ? ":\n" : "");
-    print_hits(answer, stage, show, arena);
+    print_hits(answer, stage, show, schema, arena);
     for (i = 0; i < answer->n_facets; i++)
         print_facet(answer->facets[i], arena);
     print_cursor(&answer->cursor);
@@ -310,7 +337,7 @@ static int answer(const struct invocation *invocation, const struct look *look,
     if (invocation->json)
         return put_json(&made->base, err);
     for (i = 0; i < made->n_stages; i++)
-        print_stage(made->stages[i], &request->plan.stages[i], &request->shows[i],
+        print_stage(made->stages[i], &request->plan.stages[i], &request->shows[i], look->schema,
                     invocation->arena);
     printf("%.3f ms\n", (double)made->microseconds / MS_US);
     return 0;

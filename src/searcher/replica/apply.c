@@ -26,13 +26,16 @@ struct applier {
     struct apply_counts counts;
     uint32_t last_id;
     int64_t last_version, last_modify_us;
-    bool is_overtaken, has_poured; /* by the last message */
-    struct buf record;             /* what the shard has stored of a document */
-    struct stored_value stored[SCHEMA_FIELD_COUNT_MAX];
+    bool is_overtaken, has_poured;       /* by the last message */
+    const struct apply_refusal *refused; /* of the last message, in its arena */
+    size_t refused_count;
+    struct buf record; /* what the shard has stored of a document */
+    struct stored_value stored[STORED_VALUE_COUNT_MAX];
     uint32_t stored_count;
     struct shard_value values[SCHEMA_FIELD_COUNT_MAX]; /* of the message at hand */
     uint32_t count;
-    struct shard_value changes[SCHEMA_FIELD_COUNT_MAX];
+    /* Those of them that are to be applied, and what is to be taken away. */
+    struct shard_value changes[SCHEMA_FIELD_COUNT_MAX + STORED_VALUE_COUNT_MAX];
 };
 
 /* ---- schema ---- */
@@ -267,7 +270,7 @@ static bool look_up(struct applier *applier, docid id)
     if (shard_enter(applier->reader, &snapshot, NULL))
         return false;
     rc = shard_last_stored(applier->shard, id, &applier->record, applier->stored,
-                           SCHEMA_FIELD_COUNT_MAX, &applier->stored_count, NULL);
+                           STORED_VALUE_COUNT_MAX, &applier->stored_count, NULL);
     shard_exit(applier->reader);
     return !rc && applier->stored_count > 0;
 }
@@ -282,36 +285,43 @@ static bool is_stored_as(const struct applier *applier, uint16_t field)
     return bytes_equal(stored->text, value->text);
 }
 
+static enum field_type type_of(const struct applier *applier, uint16_t field)
+{
+    return schema_field(applier->schema, field)->type;
+}
+
 /* Whether the document has the texts, and the key, that the shard has. */
 static bool has_same_texts(const struct applier *applier)
 {
-    uint32_t count = schema_count(applier->schema);
-
     if (!is_stored_as(applier, FIELD_PK))
         return false;
-    for (uint32_t i = HIDDEN_COUNT; i < count; i++)
-        if (schema_field(applier->schema, i)->type == FIELD_TEXT &&
-            !is_stored_as(applier, (uint16_t)i))
+    for (uint32_t i = 0; i < applier->count; i++)
+        if (type_of(applier, applier->values[i].field) == FIELD_TEXT &&
+            !is_stored_as(applier, applier->values[i].field))
+            return false;
+    for (uint32_t i = 0; i < applier->stored_count; i++)
+        if (type_of(applier, applier->stored[i].field) == FIELD_TEXT &&
+            !find_value(applier, applier->stored[i].field))
             return false;
     return true;
 }
 
-/* All columns, and the stored fields that are others now. */
+/* All columns that it has, and the stored fields that are others now. */
 static uint32_t list_changes(struct applier *applier)
 {
-    uint32_t field_count = schema_count(applier->schema);
     uint32_t count = 0;
 
-    for (uint32_t i = FIELD_VERSION; i < field_count; i++) {
-        const struct field *field = schema_field(applier->schema, i);
-        const struct shard_value *value = find_value(applier, field->id);
+    for (uint32_t i = 0; i < applier->count; i++) {
+        enum field_type type = type_of(applier, applier->values[i].field);
 
-        if (field->type == FIELD_TEXT ||
-            (field->type == FIELD_STORED && is_stored_as(applier, field->id)))
-            continue;
-        applier->changes[count++] =
-            value ? *value : (struct shard_value){.field = field->id, .kind = VALUE_NONE};
+        if (type != FIELD_TEXT &&
+            (type != FIELD_STORED || !is_stored_as(applier, applier->values[i].field)))
+            applier->changes[count++] = applier->values[i];
     }
+    for (uint32_t i = 0; i < applier->stored_count; i++)
+        if (!find_value(applier, applier->stored[i].field))
+            applier->changes[count++] =
+                (struct shard_value){.field = applier->stored[i].field, .kind = VALUE_NONE};
     return count;
 }
 
@@ -323,8 +333,8 @@ static int apply_put(struct applier *applier, const Torg__V1__IndexDocument *mes
     if (rc)
         return rc;
     if (look_up(applier, message->doc_id) && has_same_texts(applier)) {
-        rc = shard_change(applier->shard, message->doc_id, applier->changes, list_changes(applier),
-                          err);
+        rc = shard_change_all(applier->shard, message->doc_id, applier->changes,
+                              list_changes(applier), err);
         rc = rc ? rc : shard_set_expiry(applier->shard, message->doc_id, message->expires_at, err);
         rc = rc ? rc : shard_set_birth(applier->shard, message->doc_id, message->birth, err);
         if (!rc)

@@ -164,7 +164,7 @@ static void loaded_is_what_was_saved(void **state)
         assert_int_equal(saved.x0, 9000);
         assert_int_equal(saved.x1, 9000);
         assert_int_equal(saved.generation, generation);
-        assert_int_equal(count_files(dir), FIELD_COUNT + 1);
+        assert_int_equal(count_files(dir), 2); /* whatever the number of columns */
         world_init(&again);
         assert_int_equal(columns_load(again.columns, again.schema, dir, &loaded, &again.err), 0);
         assert_true(columns_hash(again.columns) == hash);
@@ -254,9 +254,7 @@ static void damaged_files_are_refused_by_name(void **state)
     char dir[TEST_DIR_SIZE];
     struct columns_saved saved;
     struct world world;
-    char name[32];
     uint64_t offset;
-    int i;
 
     (void)state;
     assert_true(test_dir_make(dir));
@@ -266,10 +264,7 @@ static void damaged_files_are_refused_by_name(void **state)
     assert_int_equal(save(&world, dir, &saved), 0);
     world_release(&world);
     damage(dir, "columns");
-    for (i = 0; i < FIELD_COUNT; i++) {
-        snprintf(name, sizeof(name), "column-%d.1", i);
-        damage(dir, name);
-    }
+    damage(dir, "column-values.1");
     world_init(&world);
     assert_int_equal(columns_load(world.columns, world.schema, dir, &saved, &world.err), 0);
     world_release(&world);
@@ -292,9 +287,9 @@ static void a_file_that_cannot_be_opened_is_no_damage(void **state)
         apply(&world, offset, 40);
     assert_int_equal(save(&world, dir, &saved), 0);
     world_release(&world);
-    snprintf(path, sizeof(path), "%s/column-0.1", dir);
+    snprintf(path, sizeof(path), "%s/column-values.1", dir);
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(symlink("column-0.1", path), 0); /* to itself: ELOOP */
+    assert_int_equal(symlink("column-values.1", path), 0); /* to itself: ELOOP */
     world_init(&world);
     assert_int_equal(columns_load(world.columns, world.schema, dir, &saved, &world.err),
                      ERR_UNAVAILABLE);

@@ -250,12 +250,63 @@ static void readers_find_while_it_grows(void **state)
     epoch_free(race.epoch);
 }
 
+/* With any setting changed of the first field of two, or of the second. */
+static void schemas_are_alike_as_far_as_their_fields_are(void **state)
+{
+    const struct field first = {.type = FIELD_KEYWORD, .name = "tags", .value_count_max = 100};
+    const struct field second = {.type = FIELD_INTEGER, .name = "price"};
+    const struct field others[] = {
+        {.type = FIELD_CATEGORY, .name = "tags", .value_count_max = 100},
+        {.type = FIELD_KEYWORD, .name = "tag", .value_count_max = 100},
+        {.type = FIELD_KEYWORD, .name = "tags", .value_count_max = 101},
+        {.type = FIELD_KEYWORD, .name = "tags", .value_count_max = 100, .multiple = true},
+        {.type = FIELD_KEYWORD, .name = "tags", .value_count_max = 100, .filterable = true},
+        {.type = FIELD_DECIMAL, .name = "tags", .scale = 1},
+        {.type = FIELD_DECIMAL, .name = "tags", .scale = 2},
+        {.type = FIELD_TEXT, .name = "tags", .weight = 1},
+        {.type = FIELD_TEXT, .name = "tags", .weight = 2},
+    };
+    enum { COUNT = sizeof(others) / sizeof(others[0]) };
+    struct schema *schemas[COUNT];
+    struct schema *one = schema_new(), *like = schema_new(), *turned = schema_new();
+
+    (void)state;
+    assert_int_equal(schema_add(one, &first, NULL, NULL), 0);
+    assert_true(schema_begins_alike(one, like, 0));
+    assert_false(schema_begins_alike(one, like, 1)); /* it has none */
+    assert_int_equal(schema_add(like, &first, NULL, NULL), 0);
+    assert_int_equal(schema_add(like, &second, NULL, NULL), 0);
+    assert_true(schema_begins_alike(one, like, 1));
+    assert_false(schema_begins_alike(one, like, 2));
+    assert_int_equal(schema_add(one, &second, NULL, NULL), 0);
+    assert_true(schema_begins_alike(one, like, 2));
+    assert_int_equal(schema_add(turned, &second, NULL, NULL), 0);
+    assert_int_equal(schema_add(turned, &first, NULL, NULL), 0);
+    assert_false(schema_begins_alike(one, turned, 2));
+    for (int i = 0; i < COUNT; i++) {
+        schemas[i] = schema_new();
+        assert_int_equal(schema_add(schemas[i], &others[i], NULL, NULL), 0);
+        assert_int_equal(schema_add(schemas[i], &second, NULL, NULL), 0);
+        for (uint32_t count = 0; count <= 2; count++) {
+            assert_int_equal(schema_begins_alike(one, schemas[i], count), count == 0);
+            for (int k = 0; k < i; k++)
+                assert_int_equal(schema_begins_alike(schemas[k], schemas[i], count), count == 0);
+        }
+    }
+    for (int i = 0; i < COUNT; i++)
+        schema_free(schemas[i]);
+    schema_free(one);
+    schema_free(like);
+    schema_free(turned);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_are_added_and_stay),
         cmocka_unit_test(bad_fields_are_refused),
         cmocka_unit_test(stored_and_read_again),
+        cmocka_unit_test(schemas_are_alike_as_far_as_their_fields_are),
         cmocka_unit_test(ordinals_are_for_ever_and_limited),
         cmocka_unit_test(subtrees_by_path),
         cmocka_unit_test(readers_find_while_it_grows),

@@ -139,7 +139,7 @@ static void every_flipped_bit_is_refused_by_name(void **state)
     assert_true(test_dir_make(dir));
     hash = make_shard(dir, rng_next(&rng));
     count = list_files(dir, paths, 0);
-    assert_true(count > 15);
+    assert_true(count > 9);
     for (i = 0; i < count; i++) {
         struct stat status;
         off_t at, step;

@@ -346,6 +346,35 @@ static void what_was_opened_to_look_at_does_not_change(void **state)
     assert_int_equal(dir_remove(dir, NULL), 0);
 }
 
+static void the_sizes_of_what_was_saved_are_told(void **state)
+{
+    const struct field year = {.type = FIELD_INTEGER, .name = "year"};
+    struct shard_options look = {.is_read_only = true};
+    struct shard_sizes sizes;
+    char dir[TEST_DIR_SIZE];
+    struct shard *shard;
+    struct err err = {0};
+
+    (void)state;
+    assert_true(test_dir_make(dir));
+    look.dir = dir;
+    shard = open_at(dir);
+    add_field(shard);
+    assert_int_equal(shard_add_field(shard, &year, NULL, &err), 0);
+    put(shard, 1, bytes_of("shown"));
+    change(shard, 1, 1, 2026);
+    assert_int_equal(shard_publish(shard, 1, &err), 0);
+    assert_int_equal(shard_checkpoint(shard, &err), 0);
+    shard_close(shard);
+    if (shard_open(&look, &shard, &err))
+        fail_msg("%s", err.text);
+    shard_sizes(shard, &sizes);
+    assert_true(sizes.columns > 0);
+    assert_true(sizes.stored > 0);
+    shard_close(shard);
+    assert_int_equal(dir_remove(dir, NULL), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -354,6 +383,7 @@ int main(void)
         cmocka_unit_test(what_is_refused_is_not_stored),
         cmocka_unit_test(records_are_packed_with_what_they_share),
         cmocka_unit_test(what_was_opened_to_look_at_does_not_change),
+        cmocka_unit_test(the_sizes_of_what_was_saved_are_told),
     };
 
     return cmocka_run_group_tests_name("shard_stored", tests, NULL, NULL);
