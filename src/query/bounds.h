@@ -23,7 +23,8 @@ enum {
     QUERY_FORMULA_DEPTH_MAX = 32,         /* values at hand at once, and brackets */
     QUERY_RERANK_COUNT_MAX = 10000,
     QUERY_CAP_COLLECT_MAX = 1 << 20,     /* hits looked at to fill a page under a cap: 48 MB */
-    QUERY_CURSOR_SIZE_MAX = 256 << 10,   /* words and places of many shards */
+    QUERY_CURSOR_SIZE_MAX = 1 << 20,     /* two places of 64 shards, of four keywords of 1 KB each,
+                                            always fit; with words that fit beside them */
     QUERY_CURSOR_TEXT_SIZE_MAX = 400,    /* of a corrected line: as SEARCH_TEXT_SIZE_MAX */
     QUERY_CURSOR_PLACE_COUNT_MAX = 2048, /* two a shard: as SEARCHER_SHARD_COUNT_MAX */
     QUERY_CURSOR_WORD_COUNT_MAX = 32 << 10, /* of 24 bytes each when they are read: 768 KB */
@@ -37,6 +38,7 @@ enum {
     QUERY_TEXT_CLAUSE_COUNT_MAX = 64, /* words and phrases; each is looked at for each document */
     QUERY_TEXT_ALSO_COUNT_MAX = 32,   /* synonyms of one clause: each is one more list to read */
     QUERY_TEXT_WORD_COUNT_MAX = 4096, /* with all that prefixes and misspelt words may mean */
+    QUERY_LETTER_WORD_COUNT = 64,     /* that "x*" stands for in a line, the most frequent */
     TEXT_SPARSE_SPAN = 512,           /* a list of fewer than one in so many ids goes by ids */
     HIGHLIGHT_SOURCE_SIZE_MAX = 1 << 20, /* as ANALYSIS_TEXT_SIZE_MAX */
     HIGHLIGHT_FRAGMENT_COUNT_MAX = 32,

@@ -94,8 +94,9 @@ struct query_text {
 };
 
 /* A buyer's line: words are MUST (any: SHOULD), "..." a PHRASE, !word and !"..." EXACT, -word and
- * -"..." NOT, word* PREFIX, word~ FUZZY. Signs mean this where a word begins or ends, else they are
- * text. Words side by side are one clause, so that "128 гб" stays together. */
+ * -"..." NOT, word* PREFIX (x* is the QUERY_LETTER_WORD_COUNT most frequent words that begin so,
+ * but -x* all), word~ FUZZY. Signs mean this where a word begins or ends, else they are text. Words
+ * side by side are one clause, so that "128 гб" stays together. */
 int query_text_parse(struct bytes line, bool any, struct arena *arena, struct query_text *text,
                      struct err *err);
 

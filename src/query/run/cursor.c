@@ -75,6 +75,15 @@ static struct bytes finish(struct buf *buf, struct arena *arena)
     return encoded;
 }
 
+/* Thousands of words that a prefix may mean: the next page counts them anew. */
+static struct bytes encode_bare(const struct page_cursor *cursor, struct arena *arena)
+{
+    struct page_cursor bare = *cursor;
+
+    bare.words = (struct query_words){0};
+    return cursor_encode(&bare, arena);
+}
+
 struct bytes cursor_encode(const struct page_cursor *cursor, struct arena *arena)
 {
     struct buf buf = BUF_INIT(QUERY_CURSOR_SIZE_MAX - TEXT_ROOM);
@@ -83,6 +92,8 @@ struct bytes cursor_encode(const struct page_cursor *cursor, struct arena *arena
 
     if (cursor->place_count > QUERY_CURSOR_PLACE_COUNT_MAX)
         return BYTES_EMPTY;
+    if (cursor->words.count > QUERY_CURSOR_WORD_COUNT_MAX)
+        return encode_bare(cursor, arena);
     buf_put_byte(&buf, CURSOR_VERSION);
     varint_put(&buf, 0); /* no text */
     put_hash(&buf, cursor->query_hash);
@@ -94,14 +105,7 @@ struct bytes cursor_encode(const struct page_cursor *cursor, struct arena *arena
         put_place(&buf, &cursor->places[i]);
     put_words(&buf, &cursor->words);
     encoded = finish(&buf, arena);
-    if (!encoded.size && cursor->words.count) {
-        /* Thousands of words that a prefix may mean: the next page counts them anew. */
-        struct page_cursor bare = *cursor;
-
-        bare.words = (struct query_words){0};
-        return cursor_encode(&bare, arena);
-    }
-    return encoded;
+    return !encoded.size && cursor->words.count ? encode_bare(cursor, arena) : encoded;
 }
 
 /* ---- reading ---- */
@@ -151,7 +155,7 @@ static bool get_words(struct bytes *in, struct arena *arena, struct query_words 
     uint32_t i;
 
     if (!varint_get(in, &words->doc_count) || !get_u32(in, &words->count) ||
-        words->count > in->size / 2)
+        words->count > QUERY_CURSOR_WORD_COUNT_MAX || words->count > in->size / 2)
         return false;
     list = arena_array(arena, words->count + 1, sizeof(*list));
     words->words = list;

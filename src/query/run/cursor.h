@@ -39,7 +39,8 @@ struct page_cursor {
     struct query_words words; /* none: scores are computed with counts of then */
 };
 
-/* Empty: it does not fit QUERY_CURSOR_SIZE_MAX, so there is no next page. */
+/* Words that do not fit, or are more than QUERY_CURSOR_WORD_COUNT_MAX, are left out. Empty: the
+ * rest does not fit QUERY_CURSOR_SIZE_MAX, so there is no next page. */
 struct bytes cursor_encode(const struct page_cursor *cursor, struct arena *arena);
 
 /* ERR_INVALID when the bytes are not a cursor, or one of another query. Texts are in the bytes. */

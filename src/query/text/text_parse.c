@@ -24,6 +24,21 @@ static struct bytes part(const struct parser *parser, size_t from, size_t to)
     return bytes_make(parser->line.data + from, to - from);
 }
 
+static bool is_letter(struct bytes text)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < text.size; i++)
+        count += (text.data[i] & 0xC0) != 0x80;
+    return count == 1;
+}
+
+/* A lone letter begins thousands of words. What may not be there is not guessed at. */
+static uint32_t word_max_of(enum clause_kind kind, bool negated, struct bytes text)
+{
+    return kind == CLAUSE_PREFIX && !negated && is_letter(text) ? QUERY_LETTER_WORD_COUNT : 0;
+}
+
 static int add(struct parser *parser, enum clause_kind kind, bool negated, struct bytes text)
 {
     if (text.size == 0)
@@ -37,6 +52,7 @@ static int add(struct parser *parser, enum clause_kind kind, bool negated, struc
                                : OCCUR_MUST,
         .kind = (uint8_t)kind,
         .boost = 1,
+        .word_max = word_max_of(kind, negated, text),
         .text = text,
     };
     return 0;

@@ -76,6 +76,22 @@ static void lines_become_clauses(void **state)
     arena_free(arena);
 }
 
+/* Which would be thousands; but what is left out is left out whole. */
+static void a_lone_letter_means_its_most_frequent_words(void **state)
+{
+    static const uint32_t wanted[] = {QUERY_LETTER_WORD_COUNT, QUERY_LETTER_WORD_COUNT, 0, 0, 0};
+    struct arena *arena = arena_new();
+    struct query_text text;
+
+    (void)state;
+    assert_int_equal(query_text_parse(bytes_of("s* в* sa* -s* velo~"), false, arena, &text, NULL),
+                     0);
+    assert_int_equal(text.count, ARRAY_COUNT(wanted));
+    for (size_t i = 0; i < ARRAY_COUNT(wanted); i++)
+        assert_int_equal(text.clauses[i].word_max, wanted[i]);
+    arena_free(arena);
+}
+
 static void too_much_is_refused(void **state)
 {
     struct arena *arena = arena_new();
@@ -101,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_become_clauses),
+        cmocka_unit_test(a_lone_letter_means_its_most_frequent_words),
         cmocka_unit_test(too_much_is_refused),
     };
 
