@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash.h - the one hash of the house: xxh3, 64 bits.
+ * hash.h - the one hash of the house: xxh3, 64 bits, or 128.
  *
  * Shards and partitions are chosen by it, so it is part of stored formats: it never changes.
  * Not for secrets; those use OpenSSL in access/.
@@ -14,5 +14,12 @@
 
 uint64_t hash64(struct bytes bytes);
 uint64_t hash64_seeded(struct bytes bytes, uint64_t seed);
+
+/* For tables in memory that keep the hash and not what was hashed: with a seed that nobody knows,
+ * two keys that look alike are a matter of 128 bits. */
+struct hash_pair {
+    uint64_t low, high;
+};
+struct hash_pair hash128_seeded(struct bytes bytes, uint64_t seed);
 
 #endif

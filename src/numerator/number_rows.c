@@ -229,18 +229,23 @@ int slot_rows_return(struct store_tx *tx, const struct number_place *place,
 }
 
 int slot_rows_leave(struct store_tx *tx, const struct number_place *place, const struct bytes *keys,
-                    uint32_t count, uint32_t generation, int64_t now_us, struct err *err)
+                    uint32_t count, uint32_t generation, int64_t now_us, int64_t *left_count,
+                    struct err *err)
 {
     int rc = 0;
 
+    *left_count = 0;
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        int64_t changed = 0;
+
         rc = store_exec(tx,
                         "UPDATE number_slot SET seen_generation = $4, gone_us = $5" SLOT_PLACE
                         " AND key = $3 AND gone_us = 0",
                         STORE_WITH(STORE_V_INT(place->space), STORE_V_INT(place->shard),
                                    STORE_V_BLOB(keys[i]), STORE_V_INT(generation),
                                    STORE_V_INT(now_us)),
-                        NULL, err);
+                        &changed, err);
+        *left_count += changed;
     }
     return rc;
 }

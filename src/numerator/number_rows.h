@@ -61,9 +61,10 @@ int slot_rows_add(struct store_tx *tx, const struct number_place *place,
 /* Gone keys are there again. */
 int slot_rows_return(struct store_tx *tx, const struct number_place *place,
                      const struct bytes *keys, uint32_t count, struct err *err);
-/* Keys that are there go. */
+/* Keys that are there go; *left_count: so many. */
 int slot_rows_leave(struct store_tx *tx, const struct number_place *place, const struct bytes *keys,
-                    uint32_t count, uint32_t generation, int64_t now_us, struct err *err);
+                    uint32_t count, uint32_t generation, int64_t now_us, int64_t *left_count,
+                    struct err *err);
 /* Takes the keys off their numbers, which become free. */
 int slot_rows_free(struct store_tx *tx, const struct number_place *place,
                    const struct slot_row *rows, uint32_t count, uint32_t generation, int64_t now_us,

@@ -14,22 +14,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/object.h"
-#include "numerator/number_rows.h"
-#include "numerator/numerator.h"
-#include "numerator/slots.h"
-
-enum { NUMBERS_MAGIC = OBJECT_MAGIC('n', 'u', 'm', 's') };
-
-struct numbers {
-    uint32_t magic;
-    struct store *store; /* borrowed */
-    struct number_place place;
-    struct numbering numbering;
-    struct slots slots;
-    struct space_row kept, made;
-    struct arena *arena; /* of one call */
-};
+#include "numerator/numbers_parts.h"
 
 /* --- reading what is there --- */
 
@@ -58,6 +43,7 @@ int numbers_reload(struct numbers *numbers, struct err *err)
     int rc;
 
     object_check(numbers, NUMBERS_MAGIC);
+    known_reset(numbers);
     rc = store_read(numbers->store, load, numbers, err);
     if (rc) {
         numbers->kept.change_no = -1; /* follows nothing */
@@ -106,6 +92,8 @@ void numbers_close(struct numbers *numbers)
     if (!numbers)
         return;
     object_check(numbers, NUMBERS_MAGIC);
+    known_reset(numbers);
+    buf_release(&numbers->known.last);
     slots_release(&numbers->slots);
     arena_free(numbers->arena);
     object_end(numbers, NUMBERS_MAGIC);
@@ -131,6 +119,7 @@ static int enter(struct numbers *numbers, struct store_tx *tx, struct err *err)
         return rc;
     if (row.change_no == numbers->kept.change_no) {
         slots_rollback(&numbers->slots);
+        known_settle(numbers, false);
         numbers->made = numbers->kept;
         return 0;
     }
@@ -163,6 +152,7 @@ void numbers_settle(struct numbers *numbers, bool is_committed)
         slots_rollback(&numbers->slots);
         numbers->made = numbers->kept;
     }
+    known_settle(numbers, is_committed);
 }
 
 /* --- giving --- */
@@ -357,6 +347,7 @@ static int give_new(struct numbers *numbers, struct store_tx *tx, const struct b
             .doc_id = ask->doc_id,
             .key = ask->key,
             .class = arena_copy(numbers->arena, slots_class_name(slots, class_no)),
+            .birth = generation,
         };
     }
     if (row_count == 0)
@@ -364,11 +355,48 @@ static int give_new(struct numbers *numbers, struct store_tx *tx, const struct b
     rc = slot_rows_add(tx, &numbers->place, rows, row_count, generation, err);
     if (rc == 0)
         rc = save_steps(numbers, tx, step_count, err);
+    for (uint32_t i = 0; i < row_count && rc == 0; i++)
+        known_add(numbers, &rows[i]);
     assert(row_count <= count && slots->step_count >= step_count);
     numbers->made.version.generation = generation;
     if (rc == 0)
         rc = save_change(numbers, tx, err);
     return rc;
+}
+
+/* Those that have a number: from memory where it knows them, the others from the store. */
+static int find_batch(struct numbers *numbers, struct store_tx *tx, struct batch *batch,
+                      struct err *err)
+{
+    struct bytes *rest = arena_array(numbers->arena, batch->key_count, sizeof(*rest));
+    uint32_t rest_count = 0;
+
+    for (uint32_t i = 0; i < batch->key_count; i++) {
+        struct number_ask *ask = &batch->asks[*place_of(batch, batch->keys[i]) - 1];
+
+        if (!known_covers(numbers, ask->key)) {
+            rest[rest_count++] = ask->key;
+            continue;
+        }
+        key_table_find(numbers->known.table, ask, 1);
+        if (ask->is_gone)
+            batch->returned[batch->returned_count++] = ask->key;
+    }
+    return slot_rows_find(tx, &numbers->place, rest, rest_count, take_known, batch, err);
+}
+
+/* Gone keys have their numbers again. */
+static int return_keys(struct numbers *numbers, struct store_tx *tx, const struct batch *batch,
+                       struct err *err)
+{
+    int rc;
+
+    if (batch->returned_count == 0)
+        return 0;
+    rc = slot_rows_return(tx, &numbers->place, batch->returned, batch->returned_count, err);
+    for (uint32_t i = 0; i < batch->returned_count && rc == 0; i++)
+        known_mark(numbers, batch->returned[i], false);
+    return rc ? rc : save_change(numbers, tx, err);
 }
 
 int numbers_give(struct numbers *numbers, struct store_tx *tx, struct number_ask *asks,
@@ -382,10 +410,9 @@ int numbers_give(struct numbers *numbers, struct store_tx *tx, struct number_ask
     if (rc == 0)
         rc = batch_init(&batch, asks, count, numbers->arena, err);
     if (rc == 0)
-        rc = slot_rows_find(tx, &numbers->place, batch.keys, batch.key_count, take_known, &batch,
-                            err);
+        rc = find_batch(numbers, tx, &batch, err);
     if (rc == 0)
-        rc = slot_rows_return(tx, &numbers->place, batch.returned, batch.returned_count, err);
+        rc = return_keys(numbers, tx, &batch, err);
     if (rc == 0)
         rc = give_new(numbers, tx, &batch, count, now_us, err);
     if (rc == 0)
@@ -398,6 +425,7 @@ int numbers_give(struct numbers *numbers, struct store_tx *tx, struct number_ask
 int numbers_leave(struct numbers *numbers, struct store_tx *tx, const struct bytes *keys,
                   uint32_t count, int64_t now_us, struct err *err)
 {
+    int64_t left_count = 0;
     int rc;
 
     object_check(numbers, NUMBERS_MAGIC);
@@ -405,8 +433,10 @@ int numbers_leave(struct numbers *numbers, struct store_tx *tx, const struct byt
     rc = enter(numbers, tx, err);
     if (rc == 0)
         rc = slot_rows_leave(tx, &numbers->place, keys, count, numbers->made.version.generation,
-                             now_us, err);
-    return rc;
+                             now_us, &left_count, err);
+    for (uint32_t i = 0; i < count && rc == 0; i++)
+        known_mark(numbers, keys[i], true);
+    return rc || left_count == 0 ? rc : save_change(numbers, tx, err);
 }
 
 struct expired {
@@ -457,6 +487,8 @@ int numbers_sweep(struct numbers *numbers, struct store_tx *tx, int64_t now_us, 
         return rc;
     rc = slot_rows_free(tx, &numbers->place, expired.rows, expired.count, expired.generation,
                         expired.now_us, err);
+    for (uint32_t i = 0; i < expired.count && rc == 0; i++)
+        known_remove(numbers, expired.rows[i].key);
     if (rc == 0)
         rc = save_change(numbers, tx, err);
     *count = expired.count;

@@ -13,10 +13,11 @@
  * With a placement class a key gets a number within the class's extents of NUMBER_EXTENT_SIZE
  * consecutive ones, so that neighbours in the index are alike; holes are refilled within the class.
  *
- * What is kept in memory is what is free (slots.h). Each change is counted in the store, and every
- * call compares: a transaction that is run again begins anew by itself, and what does not follow
- * the store any more (a commit whose answer was lost, another owner) is refused until
- * numbers_reload. Threads: a struct numbers belongs to one, the owner of the shard.
+ * What is kept in memory is what is free (slots.h), and keys with their numbers, as they are
+ * learnt (numbers_known.c). Each change is counted in the store, and every call compares: a
+ * transaction that is run again begins anew by itself, and what does not follow the store any more
+ * (a commit whose answer was lost, another owner) is refused until numbers_reload. Threads: a
+ * struct numbers belongs to one, the owner of the shard.
  */
 #ifndef TORG_NUMERATOR_NUMERATOR_H
 #define TORG_NUMERATOR_NUMERATOR_H
@@ -91,7 +92,7 @@ struct number_ask {
     uint32_t doc_id;    /* answered */
     uint32_t birth;     /* answered */
     bool is_new;        /* answered: it had none before the call */
-    bool is_gone;       /* answered by numbers_find: its time to live runs; give it again */
+    bool is_gone;       /* answered by a look: its time to live runs; give it again */
     const char *lack;   /* answered by numbers_give: why there is none for it; else NULL */
 };
 
@@ -106,6 +107,16 @@ int numbers_give(struct numbers *numbers, struct store_tx *tx, struct number_ask
 #define NUMBER_NONE UINT32_MAX
 int numbers_find(struct store_tx *tx, int64_t space, uint32_t shard, struct number_ask *asks,
                  uint32_t count, struct err *err);
+/* The same, by the owner: keys that it knows are found in memory, and it learns some more. Not
+ * within a transaction that changes numbers. */
+int numbers_find_known(struct numbers *numbers, struct store_tx *tx, struct number_ask *asks,
+                       uint32_t count, struct err *err);
+struct numbers_known {
+    uint64_t key_count; /* known in memory */
+    size_t size;        /* bytes of it */
+    bool is_all;        /* no key of the shard is missing */
+};
+struct numbers_known numbers_known(const struct numbers *numbers);
 /* The keys' documents are deleted: their time to live begins. Unknown keys are passed. */
 int numbers_leave(struct numbers *numbers, struct store_tx *tx, const struct bytes *keys,
                   uint32_t count, int64_t now_us, struct err *err);

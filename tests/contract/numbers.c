@@ -48,6 +48,7 @@ struct op {
     uint32_t count; /* of a sweep: its max */
     struct number_ask asks[BATCH_MAX];
     uint32_t swept;
+    struct numbers *numbers; /* of a look */
 };
 
 /* A transaction: what it is to do, and what came of it. */
@@ -243,6 +244,7 @@ struct run {
     struct model *model;
     struct work work;
     int failed_count, lost_count;
+    int known_count, partly_count; /* looks with all keys in memory, and with some */
 };
 
 static void open_numbers(struct run *run)
@@ -339,6 +341,41 @@ static void step(struct run *run)
         numbers_close(run->work.numbers);
         open_numbers(run);
     }
+}
+
+static int look(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct op *op = arg;
+
+    return numbers_find_known(op->numbers, tx, op->asks, op->count, err);
+}
+
+/* Some keys, some of which are known in memory by then: as the model has them. */
+static void compare_looked_up(struct run *run)
+{
+    struct op op = {
+        .numbers = run->work.numbers,
+        .count = 1 + (uint32_t)rng_below(&run->rng, rng_below(&run->rng, 4) ? 6 : BATCH_MAX)};
+    struct err err = {0};
+
+    for (uint32_t i = 0; i < op.count; i++) {
+        op.keys[i] = (int)rng_below(&run->rng, KEY_COUNT);
+        op.asks[i] = (struct number_ask){.key = key_of(op.keys[i])};
+    }
+    if (store_read(run->fixture->store, look, &op, &err))
+        fail_msg("%s", err.text);
+    for (uint32_t i = 0; i < op.count; i++) {
+        int at = find_slot(run->model, op.keys[i]);
+
+        assert_int_equal(op.asks[i].doc_id, at < 0 ? NUMBER_NONE : (uint32_t)at);
+        if (at < 0)
+            continue;
+        assert_int_equal(op.asks[i].birth, run->model->slots[at].birth);
+        assert_int_equal(op.asks[i].is_gone, run->model->slots[at].state == GONE);
+    }
+    run->known_count += numbers_known(run->work.numbers).is_all;
+    run->partly_count +=
+        numbers_known(run->work.numbers).key_count > 0 && !numbers_known(run->work.numbers).is_all;
 }
 
 /* What is stored is what the model has: every slot, and no other. */
@@ -444,14 +481,17 @@ static void run_round(struct run *run, uint64_t count)
     open_numbers(run);
     for (uint64_t i = 0; i < count; i++) {
         step(run);
+        if (rng_below(&run->rng, 4) == 0)
+            compare_looked_up(run);
         if (i % 50 == 0)
             compare(run);
     }
     compare(run);
     compare_export(run);
     print_message("# %d numbers reused, %d transactions rolled back, %d committed without an "
-                  "answer\n",
-                  run->model->reused_count, run->failed_count, run->lost_count);
+                  "answer; %d looks knew all keys, %d some\n",
+                  run->model->reused_count, run->failed_count, run->lost_count, run->known_count,
+                  run->partly_count);
     numbers_close(run->work.numbers);
     free(run->model);
     exec(run->fixture->store, "DELETE FROM number_slot");
@@ -738,6 +778,70 @@ static void bad_keys_change_nothing(void **state)
     numbers_close(many.numbers);
 }
 
+/* Without SQL per key: what memory knows is not asked of the store, as long as that is at the
+ * change that memory is at. */
+static void known_keys_are_not_asked_of_the_store(void **state)
+{
+    struct fixture *fixture = start_migrated(state);
+    const struct number_rules rules = {.ttl_us = 100};
+    struct work *work = mem_zero(sizeof(*work));
+    struct op *op;
+    struct err err = {0};
+
+    work->numbers = opened(fixture, &rules);
+    work->now_us = 1000;
+    op = run_one(fixture, work, OP_GIVE, 0, 3);
+    op->numbers = work->numbers;
+    assert_int_equal(store_read(fixture->store, look, op, &err), 0);
+    assert_true(numbers_known(work->numbers).is_all);
+    assert_int_equal(numbers_known(work->numbers).key_count, 3);
+    exec(fixture->store, "UPDATE number_slot SET doc_id = doc_id + 7");
+    assert_int_equal(store_read(fixture->store, look, op, &err), 0);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(op->asks[i].doc_id, i);
+    exec(fixture->store, "UPDATE number_space SET change_no = change_no + 1"); /* another owner */
+    assert_int_equal(store_read(fixture->store, look, op, &err), 0);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(op->asks[i].doc_id, i + 7);
+    assert_int_equal(numbers_reload(work->numbers, &err), 0);
+    assert_int_equal(numbers_known(work->numbers).key_count, 0);
+    assert_int_equal(store_read(fixture->store, look, op, &err), 0);
+    assert_int_equal(op->asks[2].doc_id, 9);
+    numbers_close(work->numbers);
+    free(work);
+}
+
+/* What begins and ends a key's time to live counts as a change, so that no owner's memory misses
+ * it. */
+static void leaving_and_coming_back_are_changes(void **state)
+{
+    struct fixture *fixture = start_migrated(state);
+    const struct number_rules rules = {.ttl_us = 100};
+    struct work *work = mem_zero(sizeof(*work)), *late = mem_zero(sizeof(*late));
+    struct err err = {0};
+    struct op *op;
+
+    work->numbers = opened(fixture, &rules);
+    work->now_us = late->now_us = 1000;
+    run_one(fixture, work, OP_GIVE, 0, 2);
+    late->numbers = opened(fixture, &rules);
+    op = &late->ops[0];
+    *op = (struct op){.numbers = late->numbers, .count = 1};
+    op->asks[0] = (struct number_ask){.key = key_of(1)};
+    assert_int_equal(store_read(fixture->store, look, op, &err), 0);
+    assert_true(numbers_known(late->numbers).is_all && !op->asks[0].is_gone);
+    run_one(fixture, work, OP_LEAVE, 1, 1);
+    assert_int_equal(store_read(fixture->store, look, op, &err), 0);
+    assert_true(op->asks[0].is_gone);
+    run_one(fixture, work, OP_GIVE, 1, 1);
+    assert_int_equal(store_read(fixture->store, look, op, &err), 0);
+    assert_false(op->asks[0].is_gone);
+    numbers_close(late->numbers);
+    numbers_close(work->numbers);
+    free(late);
+    free(work);
+}
+
 static const struct test_case cases[] = {
     CASE(random_transactions_agree_with_a_naive_model),
     CASE(a_number_is_given_again_only_after_ttl_and_hold),
@@ -746,6 +850,8 @@ static const struct test_case cases[] = {
     CASE(classes_keep_to_their_extents),
     CASE(what_is_left_is_given),
     CASE(bad_keys_change_nothing),
+    CASE(known_keys_are_not_asked_of_the_store),
+    CASE(leaving_and_coming_back_are_changes),
 };
 
 int main(int argc, char **argv)

@@ -160,9 +160,8 @@ static int do_all(struct store_tx *tx, const struct doing *doing, struct number_
 static int find_act(struct store_tx *tx, const struct doing *doing, uint32_t shard,
                     struct number_ask *asks, uint32_t count, struct err *err)
 {
-    int64_t space = doing->indexer->client->numberings[doing->numbering].space;
-
-    return numbers_find(tx, space, shard, asks, count, err);
+    return numbers_find_known(indexer_numbers(doing->indexer, doing->numbering, shard), tx, asks,
+                              count, err);
 }
 
 int indexer_find_numbers(struct store_tx *tx, const struct indexer *indexer, uint32_t numbering,
