@@ -20,7 +20,6 @@ enum {
     DOCUMENT_PACK_SIZE_MIN = 64,       /* smaller ones gain nothing, even with a dictionary */
     SIDE_CHANGE_COUNT_MAX = 16,        /* side fields of one change */
     SIDE_SIZE_MAX = 4 << 10,           /* side fields of a document: some fifty numbers */
-    SIDE_LOOK_COUNT = 5000,            /* of the lane backfill: all that may be sent and pending */
     SIDE_ELEMENT_SIZE = 64 << 10,      /* changes in one element of the queue, about */
     INTAKE_GATE_COUNT = 8,          /* clients are spread over so many, each has one transaction */
     INTAKE_COUNT_MAX = 1000,        /* documents of calls that are decided on together */

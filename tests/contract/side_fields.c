@@ -190,6 +190,7 @@ static void a_change_arrives_alone_and_survives_what_happens_to_its_document(voi
     assert_int_equal(shelf_find(&shelf, "a")->stock, 5);
     assert_int_equal(shelf.put_count, 1); /* no document was sent for it */
     assert_int_equal(shelf.change_count, 1);
+    assert_int_equal(shelf.change_version, 1); /* should it be refused: of that write */
     assert_int_equal(shelf.progress[LANE_MAIN], 2);
     place_put(&place, LANE_MAIN, "a", 2, 11);
     place_run(indexer);
@@ -263,7 +264,15 @@ static void a_change_takes_its_document_along(void **state)
     end(indexer);
 }
 
-/* The same behind more than is looked at; documents that are in the index are not sent again. */
+enum { DEEP_COUNT = 5000 }; /* of a lane: more than rounds send before they commit */
+
+static void fill_backfill(void)
+{
+    for (int64_t i = 0; i < DEEP_COUNT; i += 1000)
+        place_put_many_in(&place, LANE_BACKFILL, 1000, 1 + i);
+}
+
+/* The same far behind; documents that are in the index are not sent again. */
 static void a_change_takes_along_what_waits_far_behind(void **state)
 {
     struct indexer *indexer;
@@ -271,8 +280,7 @@ static void a_change_takes_along_what_waits_far_behind(void **state)
     begin(state, 1);
     indexer = place_indexer(&place, 0, 1);
     place_run(indexer);
-    for (int64_t i = 0; i < SIDE_LOOK_COUNT; i += 1000)
-        place_put_many_in(&place, LANE_BACKFILL, 1000, 1 + i);
+    fill_backfill();
     place_put(&place, LANE_BACKFILL, "b", 1, 20);
     expect(place_stock(&place, "a", 1, 1, 5), KIND(ACCEPTED), "");
     expect(place_stock(&place, "b", 1, 1, 6), KIND(ACCEPTED), "");
@@ -280,10 +288,59 @@ static void a_change_takes_along_what_waits_far_behind(void **state)
                                                "WHERE lane = 0 AND pk = 'a'"),
                      0);
     run_a_round(indexer);
-    assert_true(shelf.progress[LANE_BACKFILL] < SIDE_LOOK_COUNT);
+    assert_true(shelf.progress[LANE_BACKFILL] < DEEP_COUNT);
     assert_int_equal(shelf_find(&shelf, "a")->stock, 5);
     assert_non_null(shelf_find(&shelf, "b"));
     assert_int_equal(shelf_find(&shelf, "b")->stock, 6);
+    end(indexer);
+}
+
+/* A clock that lets somebody else act between a removal that was sent and its commit, which asks
+ * for the time: the index does not have the document then, and the store has its number still. */
+static int64_t pass_between(const struct clock *clock)
+{
+    (void)clock;
+    return clock_mono_us(&place.clock.base);
+}
+
+static int64_t act_between(const struct clock *clock)
+{
+    static bool is_acting;
+
+    (void)clock;
+    if (!is_acting) {
+        is_acting = true;
+        shelf_follow(&shelf, &place);
+        if (!shelf_find(&shelf, "a") && stored("a").is_deleted) {
+            place_put(&place, LANE_BACKFILL, "a", 3, 30);
+            expect(place_stock(&place, "a", 1, 1, 5), KIND(ACCEPTED), "");
+        }
+        is_acting = false;
+    }
+    return clock_wall_us(&place.clock.base);
+}
+
+static void a_change_takes_along_what_comes_back_while_it_is_removed(void **state)
+{
+    const struct clock between = {.wall_us = act_between, .mono_us = pass_between};
+    struct indexer *indexer;
+    int64_t newest;
+
+    begin(state, 1);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    fill_backfill();
+    place_put(&place, LANE_MAIN, "a", 2, -1);
+    place.base.clock = &between;
+    run_a_round(indexer);
+    place.base.clock = &place.clock.base;
+    assert_false(stored("a").is_deleted);
+    newest = read_integer(place.store, "SELECT MAX(idx) FROM registry_queue WHERE lane = 0");
+    run_a_round(indexer);
+    assert_true(shelf.progress[LANE_BACKFILL] < DEEP_COUNT);
+    assert_int_equal(shelf.progress[LANE_MAIN], newest);
+    assert_non_null(shelf_find(&shelf, "a"));
+    assert_int_equal(shelf_find(&shelf, "a")->stock, 5);
     end(indexer);
 }
 
@@ -359,6 +416,28 @@ static void the_next_owner_of_a_number_begins_without(void **state)
     assert_int_equal(shelf_find(&shelf, "b") - shelf.documents, 0); /* the number that was a's */
     assert_int_equal(shelf_find(&shelf, "b")->stock, 0);
     assert_int_equal(shelf_find(&shelf, "a")->stock, 0);
+    end(indexer);
+}
+
+/* Of an element of the queue: what came before and comes after it is sent. */
+static void a_damaged_change_stops_nobody(void **state)
+{
+    struct indexer *indexer;
+
+    begin(state, 1);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    expect(place_stock(&place, "a", 1, 1, 5), KIND(ACCEPTED), "");
+    exec(place.store, place.on_servers ? "UPDATE registry_queue SET fields = CAST('no' AS BYTEA) "
+                                         "WHERE fields IS NOT NULL"
+                                       : "UPDATE registry_queue SET fields = CAST('no' AS BLOB) "
+                                         "WHERE fields IS NOT NULL");
+    place_put(&place, LANE_MAIN, "b", 1, 20);
+    expect(place_stock(&place, "b", 1, 1, 7), KIND(ACCEPTED), "");
+    place_run(indexer);
+    shelf_follow(&shelf, &place);
+    assert_int_equal(shelf_find(&shelf, "b")->stock, 7);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_queue"), 0);
     end(indexer);
 }
 
@@ -456,8 +535,10 @@ static const struct test_case cases[] = {
     CASE(a_new_document_brings_its_changes_along),
     CASE(a_change_takes_its_document_along),
     CASE(a_change_takes_along_what_waits_far_behind),
+    CASE(a_change_takes_along_what_comes_back_while_it_is_removed),
     CASE(what_is_sent_again_is_as_new_as_what_was_sent),
     CASE(the_next_owner_of_a_number_begins_without),
+    CASE(a_damaged_change_stops_nobody),
     CASE(another_epoch_gets_them_with_the_pour_and_with_changes),
     CASE(a_large_batch_is_split_and_keeps_its_order),
 };

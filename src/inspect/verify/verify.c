@@ -257,6 +257,10 @@ static int queue_again(struct store_tx *tx, void *arg, struct err *err)
     element.order = row.order;
     rc = queue_append(tx, client->id, verifying->by->lane, shard_of(verifying, element.pk),
                       &element, 1, err);
+    if (!rc && verifying->by->lane == LANE_BACKFILL) {
+        row.backfill_idx = element.idx;
+        rc = rows_save_places(tx, client->id, (const struct row *[]){&row}, 1, err);
+    }
     if (!rc)
         rc = audit_add(tx, &entry, err);
     deciding->is_queued = !rc;

@@ -238,7 +238,12 @@ static int write_winners(struct store_tx *tx, struct run *run, struct err *err)
     /* Shards in one order for all, so that no two wait for each other. */
     for (uint32_t shard = 0; shard < shard_count && !rc; shard++)
         rc = append_shard(tx, acceptance, shard, elements, winners, count, err);
-    return rc;
+    if (rc || acceptance->lane != LANE_BACKFILL)
+        return rc;
+    for (size_t i = 0; i < acceptance->count; i++)
+        if (run->keys[i].winner)
+            run->keys[i].row.backfill_idx = run->keys[i].winner->idx;
+    return rows_save_places(tx, acceptance->client->id, rows, count, err);
 }
 
 /* One that was accepted and overtaken within the batch is found when the winner is. */

@@ -284,93 +284,27 @@ static int append_element(struct store_tx *tx, struct field_run *run, uint32_t s
     return rc;
 }
 
-_Static_assert((int)SIDE_LOOK_COUNT >= (int)INDEXER_PENDING_COUNT + (int)INDEXER_BATCH_COUNT,
-               "what has its number and may not have been sent is looked at");
-
-struct waiting {
-    struct queue_element *elements; /* the first of the lane backfill */
-    size_t count;
-    bool *is_among; /* by the place of its key in the run */
-};
-
-/* Which documents of the run are among them, as their rows have them now. What is poured, again
- * (put_us 0) or into another epoch, is in the index as it is. */
-static void match_waiting(const struct field_run *run, struct waiting *waiting)
-{
-    struct bytes *pks = arena_array(run->arena, run->count + waiting->count, sizeof(*pks));
-    uint32_t *first;
-
-    for (size_t i = 0; i < run->count; i++)
-        pks[i] = bytes_of(run->open[i]->asked->pk);
-    for (size_t i = 0; i < waiting->count; i++)
-        pks[run->count + i] = waiting->elements[i].pk;
-    first = keys_first_places(pks, run->count + waiting->count, run->arena);
-    for (size_t i = 0; i < waiting->count; i++) {
-        const struct queue_element *element = &waiting->elements[i];
-        uint32_t key = first[run->count + i];
-
-        if (key < run->count && element->put_us &&
-            order_compare(&element->order, &run->rows[key].order) == 0)
-            waiting->is_among[key] = true;
-    }
-}
-
-/* More wait than are looked at: those further behind that have never been sent, or were taken out
- * of the index since, have no number of their own. One that has got its number and was not sent is
- * among the first, as the lane has not moved past it. */
-static int match_unnumbered(struct store_tx *tx, const struct field_run *run, uint32_t shard,
-                            struct waiting *waiting, struct err *err)
-{
-    struct number_ask *asks = arena_array(run->arena, run->count, sizeof(*asks));
-    int rc;
-
-    for (size_t i = 0; i < run->count; i++)
-        asks[i] =
-            (struct number_ask){.key = bytes_of(run->open[i]->asked->pk), .doc_id = NUMBER_NONE};
-    rc = numbers_find(tx, run->batch->client->id, shard, asks, (uint32_t)run->count, err);
-    for (size_t i = 0; i < run->count && !rc; i++)
-        if (asks[i].doc_id == NUMBER_NONE || asks[i].is_gone)
-            waiting->is_among[run->key_of[i]] = true;
-    return rc;
-}
-
-static int append_documents(struct store_tx *tx, const struct field_run *run, uint32_t shard,
-                            const struct waiting *waiting, struct err *err)
-{
-    struct queue_element *elements = arena_array(run->arena, run->count, sizeof(*elements));
-    int64_t now_us = clock_wall_us(run->batch->receiver->clock);
-    size_t count = 0;
-
-    for (size_t i = 0; i < run->count; i++) {
-        const struct row *row = &run->rows[i];
-
-        if (waiting->is_among[i] && run->is_changed[i] &&
-            number_key_shard(row->hash, run->batch->client->shard_count) == shard)
-            elements[count++] =
-                (struct queue_element){.pk = row->pk, .order = row->order, .put_us = now_us};
-    }
-    return count ? queue_append(tx, run->batch->client->id, LANE_MAIN, shard, elements, count, err)
-                 : 0;
-}
-
-/* Ahead of their changes: documents that wait in the lane backfill. */
+/* Ahead of their changes: documents whose newest write waits in the lane backfill. One that is on
+ * its way, and whose offset is not committed, is sent twice. */
 static int bring_documents(struct store_tx *tx, const struct field_run *run, uint32_t shard,
                            struct err *err)
 {
-    struct waiting waiting = {.is_among = arena_array(run->arena, run->count, sizeof(bool))};
-    int64_t client_id = run->batch->client->id;
+    struct queue_element *elements = arena_array(run->arena, run->count, sizeof(*elements));
+    int64_t now_us = clock_wall_us(run->batch->receiver->clock);
+    const struct client_view *client = run->batch->client;
+    size_t count = 0;
     int64_t offset;
-    int rc = queue_offset(tx, client_id, LANE_BACKFILL, shard, &offset, err);
+    int rc = queue_offset(tx, client->id, LANE_BACKFILL, shard, &offset, err);
 
-    if (!rc)
-        rc = queue_read(tx, client_id, LANE_BACKFILL, shard, offset, SIDE_LOOK_COUNT, run->arena,
-                        &waiting.elements, &waiting.count, err);
-    if (rc || !waiting.count)
-        return rc;
-    match_waiting(run, &waiting);
-    if (waiting.count == SIDE_LOOK_COUNT)
-        rc = match_unnumbered(tx, run, shard, &waiting, err);
-    return rc ? rc : append_documents(tx, run, shard, &waiting, err);
+    for (size_t i = 0; i < run->count && !rc; i++) {
+        const struct row *row = &run->rows[i];
+
+        if (run->is_changed[i] && row->backfill_idx > offset &&
+            number_key_shard(row->hash, client->shard_count) == shard)
+            elements[count++] =
+                (struct queue_element){.pk = row->pk, .order = row->order, .put_us = now_us};
+    }
+    return rc || !count ? rc : queue_append(tx, client->id, LANE_MAIN, shard, elements, count, err);
 }
 
 static bool has_changes(const struct field_run *run, uint32_t shard)

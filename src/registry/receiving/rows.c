@@ -9,12 +9,14 @@
 #include "numerator/numerator.h"
 #include "registry/many.h"
 
-#define COLUMNS "hash, pk, epoch, version, modify_us, status, expires_us, content, dictionary, "
+#define COLUMNS                                                                                    \
+    "hash, pk, epoch, version, modify_us, status, expires_us, content, dictionary, "               \
+    "backfill_idx, "
 #define ORDERS "SELECT " COLUMNS "'', '' FROM registry "
 #define WHOLES "SELECT " COLUMNS "document, side FROM registry "
 #define SIDES "SELECT " COLUMNS "'', side FROM registry "
 
-enum { COLUMN_COUNT = 11 };
+enum { COLUMN_COUNT = 12 };
 
 static void take_columns(const struct store_value *columns, size_t column_count,
                          struct arena *arena, struct row *row)
@@ -29,9 +31,10 @@ static void take_columns(const struct store_value *columns, size_t column_count,
                         .expires_us = columns[6].integer,
                         .content = columns[7].integer,
                         .dictionary = columns[8].integer,
-                        .packed = arena_copy(arena, columns[9].bytes)};
-    if (columns[10].type != STORE_NULL)
-        row->side = arena_copy(arena, columns[10].bytes);
+                        .backfill_idx = columns[9].integer,
+                        .packed = arena_copy(arena, columns[10].bytes)};
+    if (columns[11].type != STORE_NULL)
+        row->side = arena_copy(arena, columns[11].bytes);
 }
 
 /* --- by keys --- */
@@ -252,7 +255,7 @@ static struct many save_many = {
     .tail = " ON CONFLICT (client_id, hash, pk) DO UPDATE SET epoch = excluded.epoch, "
             "version = excluded.version, modify_us = excluded.modify_us, status = excluded.status, "
             "expires_us = excluded.expires_us, content = excluded.content, "
-            "dictionary = excluded.dictionary, document = excluded.document",
+            "dictionary = excluded.dictionary, document = excluded.document, backfill_idx = 0",
     .shared_count = 1,
     .own_count = 10,
 };
@@ -291,6 +294,33 @@ int rows_save_sides(struct store_tx *tx, int64_t client_id, const struct row *co
     const struct store_value shared[] = {STORE_V_INT(client_id)};
 
     return many_exec(tx, &save_sides, shared, rows, count, fill_side, err);
+}
+
+static void fill_place(const void *rows, size_t place, struct store_value *own)
+{
+    const struct row *row = ((const struct row *const *)rows)[place];
+
+    assert(row->status); /* it is there */
+    own[0] = STORE_V_INT(row->hash);
+    own[1] = STORE_V_TEXT(row->pk);
+    own[2] = STORE_V_INT(row->backfill_idx);
+}
+
+static struct many save_places = {
+    .head = "INSERT INTO registry (client_id, hash, pk, backfill_idx, epoch, version, modify_us, "
+            "status, expires_us, content, dictionary, document) VALUES ",
+    .row = "($1, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0, '')",
+    .tail = " ON CONFLICT (client_id, hash, pk) DO UPDATE SET backfill_idx = excluded.backfill_idx",
+    .shared_count = 1,
+    .own_count = 3,
+};
+
+int rows_save_places(struct store_tx *tx, int64_t client_id, const struct row *const *rows,
+                     size_t count, struct err *err)
+{
+    const struct store_value shared[] = {STORE_V_INT(client_id)};
+
+    return many_exec(tx, &save_places, shared, rows, count, fill_place, err);
 }
 
 int row_forget(struct store_tx *tx, int64_t client_id, const struct row *row, struct err *err)

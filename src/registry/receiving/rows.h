@@ -22,7 +22,8 @@ struct row {
     int64_t content; /* hash of the document as it was sent: tells a duplicate from another write */
     int64_t dictionary;
     struct bytes packed;
-    struct bytes side; /* its side fields (side.h), where they were asked for */
+    struct bytes side;    /* its side fields (side.h), where they were asked for */
+    int64_t backfill_idx; /* its element of the lane backfill; 0: it was written by another lane */
 };
 
 /* False in *found: there is none. with_document: else packed and side stay empty. */
@@ -41,9 +42,14 @@ int rows_find_sides(struct store_tx *tx, int64_t client_id, const struct bytes *
 int rows_scan(struct store_tx *tx, int64_t client_id, int64_t after, int64_t last, size_t max,
               bool with_document, struct arena *arena, struct row **rows, size_t *count,
               struct err *err);
-/* Writes rows, each in the place of its key's, whose side fields stay; no key twice. */
+/* Writes rows, each in the place of its key's, whose side fields stay; no key twice. What is told
+ * of the lane backfill is not written: */
 int rows_save(struct store_tx *tx, int64_t client_id, const struct row *const *rows, size_t count,
               struct err *err);
+/* The place in the lane backfill of rows that this transaction has found or saved, once their
+ * elements have one; no key twice. */
+int rows_save_places(struct store_tx *tx, int64_t client_id, const struct row *const *rows,
+                     size_t count, struct err *err);
 
 /* Writes the side fields of rows that this transaction has found; no key twice. */
 int rows_save_sides(struct store_tx *tx, int64_t client_id, const struct row *const *rows,
