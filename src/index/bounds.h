@@ -18,11 +18,15 @@ enum {
     KEYWORD_COUNT_SHIFT = 24,      /* of the next: */
     KEYWORD_COUNT_MAX = 1 << KEYWORD_COUNT_SHIFT, /* distinct values of an attribute on a shard, 80
                                                      bytes each or so: a runaway one is refused */
-    KEYWORD_COUNT_BEFORE = 1 << 16, /* what was meant by saying nothing, until it proved too few */
-    KEYWORD_MASK_COUNT_MAX = 62,    /* multiple values up to this many: bits of one number */
-    KEYWORD_VALUES_MAX = 64,        /* values one document may have of one attribute */
-    COLUMN_CHANGE_COUNT_MAX = 1024, /* columns set together for one document */
-    COLUMN_SET_COUNT_MAX = 4,       /* indexes over one column: value set, buckets, 3 cells */
+    KEYWORD_COUNT_BEFORE = 1 << 16,  /* what was meant by saying nothing, until it proved too few */
+    KEYWORD_MASK_COUNT_MAX = 62,     /* multiple values up to this many: bits of one number */
+    KEYWORD_VALUES_MAX = 64,         /* values one document may have of one attribute */
+    STORED_VALUE_COUNT_MAX = 512,    /* texts and stored fields of a document, which has 250 */
+    COLUMN_SET_COUNT_MAX = 4,        /* indexes over one column: value set, buckets, 3 cells */
+    OUTSIDE_COLUMN_COUNT_MAX = 32,   /* columns from outside of a client: each put looks at all */
+    OUTSIDE_NAME_SIZE_MAX = 40,      /* of a column's name, without the x. before it */
+    OUTSIDE_NAME_COUNT_MAX = 1024,   /* their names, in the life of an open shard: none is reused */
+    OUTSIDE_FILE_SIZE_MAX = 1 << 30, /* of a shard's part, as of a blob: 256 million of 4 bytes */
 
     /* ---- text ---- */
     TOKEN_SIZE_MAX = 96,                 /* 48 Cyrillic letters; longer words are cut to it */

@@ -27,12 +27,25 @@ enum { FORMAT = 1, HEAD_SIZE = 16, FLAG_MULTIPLE = 1, FLAG_FILTERABLE = 2 };
 
 static const uint8_t magic[4] = {'T', 'S', 'C', 'H'};
 
-enum { SCHEMA_MAGIC = OBJECT_MAGIC('s', 'c', 'h', 'm') };
+enum {
+    SCHEMA_MAGIC = OBJECT_MAGIC('s', 'c', 'h', 'm'),
+    NAME_SLOT_COUNT = 2 * SCHEMA_FIELD_COUNT_MAX, /* half of them stay free */
+};
+
+/* Of a column from outside. */
+struct lent_field {
+    struct field field;
+    _Atomic bool is_there;
+};
 
 struct schema {
     uint32_t magic;
     _Atomic uint32_t count;                       /* stored after the field it counts */
     struct field *fields[SCHEMA_FIELD_COUNT_MAX]; /* owned */
+    uint64_t hashes[SCHEMA_FIELD_COUNT_MAX];      /* of each field with all before it */
+    _Atomic uint16_t by_name[NAME_SLOT_COUNT];    /* open hash table: id + 1; 0: free */
+    _Atomic uint32_t lent_count, lent_mark;
+    struct lent_field *lent[OUTSIDE_NAME_COUNT_MAX]; /* owned */
 };
 
 struct schema *schema_new(void)
@@ -53,6 +66,10 @@ void schema_free(struct schema *schema)
     for (i = 0; i < schema->count; i++) {
         free((void *)schema->fields[i]->name);
         free(schema->fields[i]);
+    }
+    for (i = 0; i < schema->lent_count; i++) {
+        free((void *)schema->lent[i]->field.name);
+        free(schema->lent[i]);
     }
     object_end(schema, SCHEMA_MAGIC);
     free(schema);
@@ -93,16 +110,58 @@ const struct field *schema_field(const struct schema *schema, uint32_t id)
     return id < schema_count(schema) ? schema->fields[id] : NULL;
 }
 
+static uint32_t name_home(struct bytes name)
+{
+    return (uint32_t)(hash64(name) % NAME_SLOT_COUNT);
+}
+
+/* Of documents. */
+static const struct field *find_own(const struct schema *schema, struct bytes name)
+{
+    uint32_t at = name_home(name);
+
+    for (;; at = (at + 1) % NAME_SLOT_COUNT) {
+        uint32_t slot = atomic_load_explicit(&schema->by_name[at], memory_order_acquire);
+
+        if (!slot)
+            return NULL;
+        if (bytes_equal_text(name, schema->fields[slot - 1]->name))
+            return schema->fields[slot - 1];
+    }
+}
+
+/* Its field can be read already. */
+static void note_name(struct schema *schema, const struct field *field)
+{
+    uint32_t at = name_home(bytes_of(field->name));
+
+    while (atomic_load_explicit(&schema->by_name[at], memory_order_relaxed))
+        at = (at + 1) % NAME_SLOT_COUNT;
+    atomic_store_explicit(&schema->by_name[at], (uint16_t)(field->id + 1), memory_order_release);
+}
+
+/* Gone or not. */
+static struct lent_field *find_lent(const struct schema *schema, struct bytes name)
+{
+    uint32_t count = atomic_load_explicit(&schema->lent_count, memory_order_acquire);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (bytes_equal_text(name, schema->lent[i]->field.name))
+            return schema->lent[i];
+    return NULL;
+}
+
 const struct field *schema_find(const struct schema *schema, struct bytes name)
 {
-    uint32_t count = schema_count(schema);
-    uint32_t i;
+    const struct field *own = find_own(schema, name);
+    const struct lent_field *lent;
 
     object_check(schema, SCHEMA_MAGIC);
-    for (i = 0; i < count; i++)
-        if (bytes_equal_text(name, schema->fields[i]->name))
-            return schema->fields[i];
-    return NULL;
+    if (own || !bytes_begin(name, bytes_of(FIELD_OUTSIDE_PREFIX)))
+        return own;
+    lent = find_lent(schema, name);
+    return lent && atomic_load_explicit(&lent->is_there, memory_order_acquire) ? &lent->field
+                                                                               : NULL;
 }
 
 static int check_name(const char *name, struct err *err)
@@ -240,6 +299,108 @@ int schema_add(struct schema *schema, const struct field *field, uint16_t *id, s
     if (id)
         *id = added->id;
     return 0;
+}
+
+/* ---- columns from outside ---- */
+
+static int lend_new(struct schema *schema, const struct field *field, uint16_t *id, struct err *err)
+{
+    uint32_t count = atomic_load_explicit(&schema->lent_count, memory_order_relaxed);
+    struct lent_field *lent;
+
+    if (count == OUTSIDE_NAME_COUNT_MAX)
+        return err_set(err, ERR_LIMIT,
+                       "\"%s\" would be one more than %d names of columns that were seen since the "
+                       "shard was opened: reuse names, or restart the searcher",
+                       field->name, OUTSIDE_NAME_COUNT_MAX);
+    lent = mem_zero(sizeof(*lent));
+    lent->field = *field;
+    lent->field.id = (uint16_t)(SCHEMA_FIELD_COUNT_MAX + count);
+    lent->field.name = mem_strdup(field->name);
+    atomic_init(&lent->is_there, true);
+    schema->lent[count] = lent;
+    atomic_store_explicit(&schema->lent_count, count + 1, memory_order_release);
+    *id = lent->field.id;
+    return 0;
+}
+
+int schema_lend(struct schema *schema, const struct field *field, uint16_t *id, struct err *err)
+{
+    struct lent_field *there;
+    int rc = check(field, err);
+
+    object_check(schema, SCHEMA_MAGIC);
+    assert(bytes_begin(bytes_of(field->name), bytes_of(FIELD_OUTSIDE_PREFIX)));
+    if (rc)
+        return rc;
+    there = find_lent(schema, bytes_of(field->name));
+    rc = there ? check_same(&there->field, field, err) : lend_new(schema, field, id, err);
+    if (rc)
+        return rc;
+    if (there) {
+        *id = there->field.id;
+        atomic_store_explicit(&there->is_there, true, memory_order_release);
+    }
+    atomic_fetch_add(&schema->lent_mark, 1);
+    return 0;
+}
+
+void schema_take_back(struct schema *schema, uint16_t id)
+{
+    object_check(schema, SCHEMA_MAGIC);
+    assert(id >= SCHEMA_FIELD_COUNT_MAX &&
+           (uint32_t)id < SCHEMA_FIELD_COUNT_MAX + schema->lent_count);
+    atomic_store_explicit(&schema->lent[id - SCHEMA_FIELD_COUNT_MAX]->is_there, false,
+                          memory_order_release);
+    atomic_fetch_add(&schema->lent_mark, 1);
+}
+
+const struct field *schema_any_field(const struct schema *schema, uint32_t id)
+{
+    uint32_t count = atomic_load_explicit(&schema->lent_count, memory_order_acquire);
+
+    if (id < SCHEMA_FIELD_COUNT_MAX)
+        return schema_field(schema, id);
+    id -= SCHEMA_FIELD_COUNT_MAX;
+    return id < count ? &schema->lent[id]->field : NULL;
+}
+
+const struct field *schema_find_any(const struct schema *schema, struct bytes name)
+{
+    const struct field *own = find_own(schema, name);
+    const struct lent_field *lent = own ? NULL : find_lent(schema, name);
+
+    return lent ? &lent->field : own;
+}
+
+uint32_t schema_lent_mark(const struct schema *schema)
+{
+    object_check(schema, SCHEMA_MAGIC);
+    return atomic_load_explicit(&schema->lent_mark, memory_order_acquire);
+}
+
+/* Whether all that the one has is there in the other, as it is. */
+static bool lent_are_in(const struct schema *one, const struct schema *other)
+{
+    uint32_t count = atomic_load_explicit(&one->lent_count, memory_order_acquire);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct lent_field *lent = one->lent[i];
+        const struct lent_field *like;
+
+        if (!atomic_load_explicit(&lent->is_there, memory_order_acquire))
+            continue;
+        like = find_lent(other, bytes_of(lent->field.name));
+        if (!like || !atomic_load_explicit(&like->is_there, memory_order_acquire) ||
+            like->field.id != lent->field.id || check_same(&like->field, &lent->field, NULL))
+            return false;
+    }
+    return true;
+}
+
+bool schema_lent_alike(const struct schema *one, const struct schema *other)
+{
+    return lent_are_in(one, other) && lent_are_in(other, one);
 }
 
 /* ---- stored form ---- */

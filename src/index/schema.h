@@ -59,6 +59,27 @@ const struct field *schema_find(const struct schema *schema, struct bytes name);
 /* Whether the first fields of both, so many, are the same. */
 bool schema_begins_alike(const struct schema *one, const struct schema *other, uint32_t count);
 
+/* ---- columns from outside ---- */
+
+/* Numbers that were made elsewhere have names that documents' fields seldom have: x.NAME. They come
+ * and go; they are not counted nor encoded, and their ids begin at SCHEMA_FIELD_COUNT_MAX. A name
+ * keeps its id, its type and its digits as long as the schema lives, gone or not, so that a query
+ * that was read before is about the same. */
+#define FIELD_OUTSIDE_PREFIX "x."
+
+/* A field of documents that has the name hides it. ERR_PRECONDITION: it is there otherwise;
+ * ERR_LIMIT: there were too many names. */
+int schema_lend(struct schema *schema, const struct field *field, uint16_t *id, struct err *err);
+/* schema_find does not find it from now on. */
+void schema_take_back(struct schema *schema, uint16_t id);
+/* A field of documents, or a lent one, be it gone since; NULL: there was never one. */
+const struct field *schema_any_field(const struct schema *schema, uint32_t id);
+const struct field *schema_find_any(const struct schema *schema, struct bytes name);
+/* Grows with each that comes or goes. */
+uint32_t schema_lent_mark(const struct schema *schema);
+/* Whether the same are lent to both, with the same ids. */
+bool schema_lent_alike(const struct schema *one, const struct schema *other);
+
 /* Whether documents have a column of it. */
 bool field_has_column(const struct field *field);
 bool field_has_dictionary(const struct field *field);

@@ -48,44 +48,19 @@ static const struct handed_state *base_of(const struct master *master)
     return base->ticket > 0 ? base : NULL;
 }
 
-static int copy_blob(struct blob *from, const char *name, struct blob *to, const char *copy,
-                     struct err *err)
-{
-    struct buf piece = BUF_INIT(2 * NUMBER_PIECE_SIZE);
-    struct blob_writer *writer = NULL;
-    uint64_t size, at = 0;
-    int rc = blob_stat(from, name, &size, err);
-
-    if (rc == 0)
-        rc = blob_begin(to, copy, &writer, err);
-    for (; rc == 0 && at < size; at += piece.size) {
-        buf_reset(&piece);
-        rc = blob_range(from, name, at, NUMBER_PIECE_SIZE, &piece, err);
-        if (rc == 0)
-            rc = blob_append(writer, buf_bytes(&piece), err);
-        if (rc == 0 && piece.size == 0)
-            rc = err_set(err, ERR_CORRUPT, "%s has become shorter", name);
-    }
-    if (rc == 0) {
-        rc = blob_commit(writer, err);
-        writer = NULL;
-    }
-    blob_abort(writer);
-    buf_release(&piece);
-    return rc;
-}
-
 static int copy_from(struct master *master, const struct handed_state *base, struct err *err)
 {
     const struct master_options *options = master->options;
+    char name[sizeof(BLOB_PREFIX) + NUMBER_PLACE_SIZE_MAX];
     struct blob *theirs = NULL;
     bool is_borrowed = false;
     int rc;
 
+    snprintf(name, sizeof(name), BLOB_PREFIX "%s", base->name);
     name_state(master, base->ticket, "copy-", master->input);
     rc = options->reach(options->arg, base->cluster, &theirs, &is_borrowed, err);
     if (rc == 0)
-        rc = copy_blob(theirs, base->name, options->store, blob_of(master->input), err);
+        rc = passage_copy(name, theirs, master->input, options->store, NULL, NULL, err);
     if (!is_borrowed)
         blob_close(theirs);
     return rc;

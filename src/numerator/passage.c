@@ -242,3 +242,36 @@ void outlet_abort(struct outlet *out)
         unlink(out->draft);
     outlet_free(out);
 }
+
+/* --- through --- */
+
+int passage_copy(const char *from, struct blob *from_blob, const char *to, struct blob *to_blob,
+                 bool (*stop)(void *arg), void *arg, struct err *err)
+{
+    struct buf piece = BUF_INIT(NUMBER_BLOCK_SIZE);
+    struct outlet *out = NULL;
+    struct inlet *in = NULL;
+    int rc = inlet_open(from, from_blob, &in, err);
+
+    if (rc == 0)
+        rc = outlet_open(to, to_blob, &out, err);
+    do {
+        buf_reset(&piece);
+        if (rc == 0)
+            rc = inlet_read(in, &piece, NUMBER_BLOCK_SIZE, err);
+        if (rc == 0 && stop && stop(arg))
+            rc = err_set(err, ERR_CANCELLED, "%s: it was told to stop", from);
+        if (rc == 0)
+            outlet_put(out, buf_bytes(&piece));
+    } while (rc == 0 && piece.size > 0);
+    if (rc == 0 && inlet_size(in) && inlet_position(in) != inlet_size(in))
+        rc = err_set(err, ERR_CORRUPT, "%s has become shorter", from);
+    if (rc == 0) {
+        rc = outlet_commit(out, err);
+        out = NULL;
+    }
+    outlet_abort(out);
+    inlet_close(in);
+    buf_release(&piece);
+    return rc;
+}

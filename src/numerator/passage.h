@@ -9,6 +9,7 @@
 #ifndef TORG_NUMERATOR_PASSAGE_H
 #define TORG_NUMERATOR_PASSAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,5 +35,10 @@ int outlet_open(const char *name, struct blob *blob, struct outlet **out, struct
 void outlet_put(struct outlet *out, struct bytes bytes);
 int outlet_commit(struct outlet *out, struct err *err); /* frees it, success or not */
 void outlet_abort(struct outlet *out);                  /* NULL is fine */
+
+/* The whole file, from one to the other. stop (may be NULL): asked between pieces, true ends it
+ * with ERR_CANCELLED. */
+int passage_copy(const char *from, struct blob *from_blob, const char *to, struct blob *to_blob,
+                 bool (*stop)(void *arg), void *arg, struct err *err);
 
 #endif

@@ -5,9 +5,12 @@
 
 enum {
     /* ---- clients ---- */
-    CLIENT_NAME_SIZE_MAX = 40, /* part of names of topics and sets */
-    CLIENT_COUNT_MAX = 256,    /* the map of all of them is one register of coord */
-    CLIENT_REFRESH_MS = 1000,  /* a view is looked at again; writes confirm theirs anyway */
+    CLIENT_NAME_SIZE_MAX = 40,     /* part of names of topics and sets */
+    CLIENT_COUNT_MAX = 256,        /* the map of all of them is one register of coord */
+    CLIENT_REFRESH_MS = 1000,      /* a view is looked at again; writes confirm theirs anyway */
+    COLUMN_PLACE_SIZE_MAX = 60,    /* of the last part of a place of columns in the blob store */
+    COLUMN_SWEEP_COUNT = 1000,     /* files of a column that are looked at by a load or a drop */
+    COLUMN_LEFTOVER_S = 24 * 3600, /* files that no column has, and that no load waits for */
 
     /* ---- documents ---- */
     DOCUMENT_BATCH_COUNT_MAX = 1000,   /* one transaction */

@@ -11,6 +11,7 @@
 
 #include "net/rest.h"
 #include "net/rpc.h"
+#include "registry/clients/column_desk.h"
 #include "registry/clients/epoch_desk.h"
 #include "registry/indexing/queue_desk.h"
 #include "registry/receiving/receiver.h"
@@ -21,6 +22,7 @@
 struct rpc_service document_service(struct receiver *receiver);
 struct rpc_service schema_service(struct receiver *receiver);
 struct rest_service plain_document_service(struct receiver *receiver);
+struct rpc_service column_service(struct column_desk *desk);
 struct rpc_service epoch_service(struct epoch_desk *desk);
 struct rpc_service queue_service(struct queue_desk *desk);
 

@@ -7,6 +7,7 @@ enum {
     DESK_INDEX_MS = 300 * 1000, /* for a command to open a stopped directory's indexes: they may
                                    have to be made anew from their topics */
     DESK_LOOK_MS = 20,          /* how often it looks whether they are open */
+    COLUMN_WAIT_STEP_MS = 200,  /* how often searchers are asked whether they have a column */
     PASSWORD_SIZE_MAX = 1024,   /* of a backend, in its file */
     READY_ASK_MS = 1000,        /* the broker is asked so often whether it is there */
     READY_LOOK_MS = 500,        /* and all servers' last answers are looked at */

@@ -35,6 +35,7 @@ enum {
     SEARCHER_SILENCE_MS_MAX = 800,        /* of a searcher, while there is another to be asked */
     SEARCHER_HEDGE_MS_MIN = 20,           /* a second replica is asked no sooner than this */
     SEARCHER_ANSWER_SIZE_MAX = 64 << 20,  /* of a shard in another process */
+    SEARCHER_LENDER_MS = 1000,            /* how often columns from outside are looked for */
     QUERY_LOG_COUNT = 256,                /* last queries, to compare epochs with */
     QUERY_LOG_SIZE_MAX = 16 << 10,        /* of one of them: 4 MB in all */
     QUERY_LOG_PAUSE_MS = 20,              /* between two that are kept: 5 s at the least */

@@ -218,6 +218,29 @@ static char *tell_numbers(const uint32_t numbers[4], struct arena *arena)
     return arena_printf(arena, "%u.%u.%u.%u", numbers[0], numbers[1], numbers[2], numbers[3]);
 }
 
+struct telling {
+    Torg__V1__ShardFreshness *message;
+    struct arena *arena;
+};
+
+static void tell_columns(void *arg, struct shard *shard)
+{
+    struct telling *telling = arg;
+    struct shard_lent list[OUTSIDE_COLUMN_COUNT_MAX];
+    uint32_t count = telling->message->n_columns ? 0 : shard_lent(shard, list);
+
+    telling->message->columns =
+        arena_array(telling->arena, OUTSIDE_COLUMN_COUNT_MAX, sizeof(telling->message->columns[0]));
+    for (uint32_t i = 0; i < count; i++) {
+        Torg__V1__ShardColumn *column = MESSAGE_NEW(shard_column, telling->arena);
+
+        column->name = arena_strdup(telling->arena, list[i].name);
+        column->mark = list[i].has_values ? list[i].mark : 0;
+        column->trouble = arena_strdup(telling->arena, list[i].trouble);
+        telling->message->columns[telling->message->n_columns++] = column;
+    }
+}
+
 static Torg__V1__ShardFreshness *tell_replica(struct replica *replica, struct arena *arena)
 {
     Torg__V1__ShardFreshness *message = MESSAGE_NEW(shard_freshness, arena);
@@ -247,6 +270,7 @@ static Torg__V1__ShardFreshness *tell_replica(struct replica *replica, struct ar
         passed[i].reason = state->passed[i].reason;
         message->passed[message->n_passed++] = &passed[i];
     }
+    replica_each_shard(replica, tell_columns, &(struct telling){message, arena});
     return message;
 }
 

@@ -18,6 +18,7 @@
 #include "base/object.h"
 #include "index/bounds.h"
 #include "index/columns/columns.h"
+#include "index/columns/outside_column.h"
 
 enum {
     COLUMN_CHUNK_SHIFT = 6,
@@ -54,9 +55,10 @@ enum { COLUMN_MAGIC = OBJECT_MAGIC('c', 'l', 'm', 'n') };
 
 struct column {
     uint32_t magic;
-    const struct field *field;     /* borrowed from the schema */
-    struct dictionary *dictionary; /* owned; NULL for numbers */
-    struct value_lists *lists;     /* owned; NULL unless multiple with many values */
+    const struct field *field;      /* borrowed from the schema */
+    struct dictionary *dictionary;  /* owned; NULL for numbers */
+    struct value_lists *lists;      /* owned; NULL unless multiple with many values */
+    struct outside_column *outside; /* owned; its values, if they come from outside; else NULL */
     struct column_note notes[COLUMN_SET_COUNT_MAX]; /* the writer's */
     uint32_t note_count;
     _Atomic(struct column_branch *) branches[COLUMN_BRANCH_COUNT];
@@ -82,11 +84,29 @@ struct columns {
     struct page_pool *pool;
     _Atomic uint32_t window_count;
     _Atomic(struct column *) columns[SCHEMA_FIELD_COUNT_MAX];
-    _Atomic(struct sequence_chunk *) sequences[COLUMN_CHUNK_COUNT];
+    _Atomic(struct window_chunk *) windows[WINDOW_CHUNK_COUNT];
+    struct step *steps; /* mapped; the writer's: room for a change of every field */
+    /* From outside, by id - SCHEMA_FIELD_COUNT_MAX; and those that are there, the writer's. */
+    _Atomic(struct column *) lent[OUTSIDE_NAME_COUNT_MAX];
+    struct column *lent_now[OUTSIDE_COLUMN_COUNT_MAX];
+    uint32_t lent_count;
 };
 
 /* The field's column, made if need be; NULL with err set when it can have none. Writer only. */
 struct column *columns_need(struct columns *columns, uint32_t field, struct err *err);
+
+/* All of them go; no reader is inside. columns_lent.c. */
+void columns_free_lent(struct columns *columns);
+
+/* columns.c: the seqlock of a window, for who changes it. */
+void columns_write_begin(struct columns *columns, uint32_t window);
+void columns_write_end(struct columns *columns, uint32_t window);
+
+/* The bit of a mask that stands for the field. */
+static inline uint64_t field_group(uint32_t field)
+{
+    return UINT64_C(1) << field / FIELD_GROUP_SIZE % 64;
+}
 
 /* NULL when the chunk is not there. */
 static inline struct column_slot *column_slot(const struct column *column, uint32_t window)

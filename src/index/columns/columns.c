@@ -89,8 +89,10 @@ void columns_free(struct columns *columns)
         sched_yield();
     for (i = 0; i < SCHEMA_FIELD_COUNT_MAX; i++)
         column_free(columns->pool, atomic_load(&columns->columns[i]));
-    for (i = 0; i < COLUMN_CHUNK_COUNT; i++)
-        free(atomic_load(&columns->sequences[i]));
+    columns_free_lent(columns);
+    for (i = 0; i < WINDOW_CHUNK_COUNT; i++)
+        window_chunk_free(atomic_load(&columns->windows[i]));
+    mem_unmap(columns->steps, SCHEMA_FIELD_COUNT_MAX * sizeof(columns->steps[0]));
     page_pool_free(columns->pool);
     object_end(columns, COLUMNS_MAGIC);
     free(columns);
@@ -127,8 +129,11 @@ struct column *columns_need(struct columns *columns, uint32_t field_id, struct e
 const struct column *columns_column(const struct columns *columns, uint32_t field)
 {
     object_check(columns, COLUMNS_MAGIC);
-    assert(field < SCHEMA_FIELD_COUNT_MAX);
-    return atomic_load_explicit(&columns->columns[field], memory_order_acquire);
+    assert(field < SCHEMA_FIELD_COUNT_MAX + OUTSIDE_NAME_COUNT_MAX);
+    return atomic_load_explicit(field < SCHEMA_FIELD_COUNT_MAX
+                                    ? &columns->columns[field]
+                                    : &columns->lent[field - SCHEMA_FIELD_COUNT_MAX],
+                                memory_order_acquire);
 }
 
 struct dictionary *column_dictionary(const struct column *column)
@@ -225,6 +230,11 @@ void column_view(const struct column *column, uint32_t window, struct column_vie
 {
     struct column_slot *slot;
 
+    if (column && column->outside) {
+        outside_column_view(column->outside, window, view);
+        return;
+    }
+    slot = column ? column_slot(column, window) : NULL;
     page_view(slot ? atomic_load_explicit(&slot->page, memory_order_acquire) : NULL, view);
     view->min = slot ? atomic_load_explicit(&slot->min, memory_order_acquire) : INT64_MAX;
     view->max = slot ? atomic_load_explicit(&slot->max, memory_order_acquire) : INT64_MIN;
@@ -390,6 +400,16 @@ static void write_end(_Atomic uint32_t *sequence)
 
     assert(value & 1); /* begun, and by nobody else */
     atomic_store_explicit(sequence, value + 1, memory_order_release);
+}
+
+void columns_write_begin(struct columns *columns, uint32_t window)
+{
+    write_begin(sequence_need(columns, window));
+}
+
+void columns_write_end(struct columns *columns, uint32_t window)
+{
+    write_end(sequence_need(columns, window));
 }
 
 static void page_replace(struct columns *columns, struct column_slot *slot, struct page *page)

@@ -138,6 +138,20 @@ void columns_detach(struct columns *columns, uint16_t field, void *context);
 int columns_load_values(struct columns *columns, uint16_t field, uint32_t window,
                         const int64_t values[WINDOW_SIZE], struct err *err);
 
+/* ---- columns from outside: the writer's ---- */
+
+/* Of a field that was lent (schema_lend): these values from now on, in the place of those it had,
+ * which go when no reader has them any more. Takes them over. NULL: nobody has a value. At most
+ * OUTSIDE_COLUMN_COUNT_MAX fields have values. */
+struct outside_column;
+void columns_lend(struct columns *columns, uint16_t field, struct outside_column *values);
+/* How many have. */
+uint32_t columns_lent_count(const struct columns *columns);
+/* NULL: nobody has a value of the field. */
+const struct outside_column *columns_lent(const struct columns *columns, uint16_t field);
+/* The number's owner was born in that generation: outside_column_settle of all of them. */
+void columns_settle_lent(struct columns *columns, docid id, int64_t birth);
+
 /* ---- points on earth ---- */
 
 /* Units of 1e-7 degrees, about 1 cm: latitude in the upper half, so a zone bounds it. */

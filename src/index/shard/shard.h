@@ -202,6 +202,28 @@ int shard_stored(const struct snapshot *snapshot, const struct shard *shard, doc
 /* The generation that the document's key got its id in; 0: not known. Inside an epoch. */
 uint32_t shard_birth(const struct shard *shard, docid id);
 
+/* ---- columns from outside: any thread ---- */
+
+/* Queries know x.NAME from now on, with these values, in the place of those that it had; NULL:
+ * nobody has one. Those that are older than the owner of their number are left out, now and as
+ * numbers get other owners. Takes `values` over, success or not. mark: the caller's, to know it
+ * again. No checkpoint has it. ERR_LIMIT, ERR_PRECONDITION: as of schema_lend. */
+struct outside_column;
+int shard_lend(struct shard *shard, const char *name, uint8_t digits, int64_t mark,
+               struct outside_column *values, struct err *err);
+void shard_take_back(struct shard *shard, const char *name); /* not there is fine */
+/* Why it has no values, or not the newest; until it is lent again. */
+void shard_blame_lent(struct shard *shard, const char *name, const char *trouble);
+
+enum { SHARD_TROUBLE_SIZE = 256 };
+struct shard_lent {
+    char name[OUTSIDE_NAME_SIZE_MAX + 1];
+    int64_t mark;
+    bool has_values;
+    char trouble[SHARD_TROUBLE_SIZE]; /* "": none */
+};
+uint32_t shard_lent(struct shard *shard, struct shard_lent list[OUTSIDE_COLUMN_COUNT_MAX]);
+
 /* ---- looking inside ---- */
 
 /* Reads all that is read only when it is needed, segments and stored fields, and compares it with

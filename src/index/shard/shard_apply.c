@@ -53,6 +53,9 @@ static void set_state(struct shard *shard, docid id, const struct column_change 
 
     assert(!rc);
     (void)rc;
+    for (uint32_t i = 0; i < count; i++)
+        if (changes[i].field == STATE_BIRTH) /* what is older is not its owner's */
+            columns_settle_lent(shard->columns, id, changes[i].value);
 }
 
 /* The record that the document has is about to be replaced. */
@@ -605,6 +608,14 @@ int shard_know_field(struct shard *shard, uint16_t id, struct err *err)
     return rc;
 }
 
+/* Not a column from outside that has the name. */
+static bool has_own_field(const struct schema *schema, const char *name)
+{
+    const struct field *field = schema_find(schema, bytes_of(name));
+
+    return field && field->id < SCHEMA_FIELD_COUNT_MAX;
+}
+
 int shard_add_field(struct shard *shard, const struct field *field, uint16_t *id, struct err *err)
 {
     uint32_t before;
@@ -615,7 +626,7 @@ int shard_add_field(struct shard *shard, const struct field *field, uint16_t *id
     shard_lock(shard);
     before = schema_count(shard->schema);
     if (field->type == FIELD_TEXT && shard->text_field_count == SEGMENT_FIELD_COUNT &&
-        !schema_find(shard->schema, bytes_of(field->name)))
+        !has_own_field(shard->schema, field->name))
         rc = err_set(err, ERR_LIMIT,
                      "field \"%s\" would be the fifth text field: a shard has %d, put its text "
                      "into one of them",

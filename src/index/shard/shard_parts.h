@@ -58,6 +58,14 @@ enum state_field { STATE_EXPIRES, STATE_STORED, STATE_BIRTH, STATE_FIELD_COUNT }
 
 enum { SHARD_MAGIC = OBJECT_MAGIC('s', 'h', 'a', 'r') };
 
+/* A column from outside. */
+struct lent_state {
+    char name[OUTSIDE_NAME_SIZE_MAX + 1];
+    uint16_t field;
+    int64_t mark; /* of who lent it */
+    char trouble[SHARD_TROUBLE_SIZE];
+};
+
 struct shard {
     uint32_t magic;
     struct shard_options options;
@@ -120,6 +128,9 @@ struct shard {
     struct attribute_set *sets[SCHEMA_FIELD_COUNT_MAX]; /* an entry is set before it is counted */
     uint64_t set_scans[SCHEMA_FIELD_COUNT_MAX]; /* change_count + 1 at the last scan; 0: none */
     uint32_t set_count;
+    uint32_t set_next;                                /* behind the last one scanned */
+    struct lent_state lent[OUTSIDE_COLUMN_COUNT_MAX]; /* columns from outside */
+    uint32_t lent_count;
     uint16_t text_fields[SEGMENT_FIELD_COUNT]; /* field of each slot of text */
     uint32_t text_field_count;
 

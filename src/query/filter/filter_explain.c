@@ -113,7 +113,7 @@ static bool node_holds(const struct filter_node *node, docid id)
 static struct bytes tell_leaf(const struct filter_node *node, const struct snapshot *snapshot,
                               docid id, struct arena *arena)
 {
-    const struct field *field = schema_field(snapshot->schema, node->field);
+    const struct field *field = schema_any_field(snapshot->schema, node->field);
     struct buf buf = BUF_INIT(TOLD_SIZE_MAX);
     int64_t value = COLUMN_NULL;
     struct bytes told;

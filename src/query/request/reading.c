@@ -14,7 +14,8 @@ struct reading_form {
     struct reading_form *next;
     const struct schema *schema; /* borrowed of a shard */
     uint32_t field_count;
-    unsigned version; /* of the analysis */
+    uint32_t lent_mark; /* of columns from outside */
+    unsigned version;   /* of the analysis */
     struct query_request request;
 };
 
@@ -70,12 +71,12 @@ static void analyse(struct analysis *analysis, unsigned version, struct arena *a
 
 static const struct reading_form *find_form(const struct reading *reading,
                                             const struct schema *schema, uint32_t field_count,
-                                            unsigned version)
+                                            uint32_t lent_mark, unsigned version)
 {
     const struct reading_form *form = reading->forms;
 
-    while (form &&
-           (form->schema != schema || form->field_count != field_count || form->version != version))
+    while (form && (form->schema != schema || form->field_count != field_count ||
+                    form->lent_mark != lent_mark || form->version != version))
         form = form->next;
     return form;
 }
@@ -88,17 +89,20 @@ static const struct reading_form *find_like(const struct reading *reading,
     const struct reading_form *form = reading->forms;
 
     while (form && (form->field_count != field_count || form->version != version ||
-                    !schema_begins_alike(form->schema, schema, field_count)))
+                    form->lent_mark != schema_lent_mark(form->schema) ||
+                    !schema_begins_alike(form->schema, schema, field_count) ||
+                    !schema_lent_alike(form->schema, schema)))
         form = form->next;
     return form;
 }
 
 static void keep_form(struct reading *reading, const struct schema *schema, uint32_t field_count,
-                      unsigned version, const struct query_request *request)
+                      uint32_t lent_mark, unsigned version, const struct query_request *request)
 {
     struct reading_form *form = arena_alloc(reading->arena, sizeof(*form));
 
-    *form = (struct reading_form){reading->forms, schema, field_count, version, *request};
+    *form =
+        (struct reading_form){reading->forms, schema, field_count, lent_mark, version, *request};
     reading->forms = form;
 }
 
@@ -120,6 +124,7 @@ int reading_take(struct reading *reading, struct query_engine *engine,
     const struct schema *schema = shard_schema(engine->shard);
     unsigned version = shard_analysis_version(engine->shard);
     uint32_t field_count = schema_count(schema);
+    uint32_t lent_mark = schema_lent_mark(schema);
     const struct reading_form *form;
     bool is_known;
     int rc = 0;
@@ -127,7 +132,7 @@ int reading_take(struct reading *reading, struct query_engine *engine,
     object_check(reading, READING_MAGIC);
     object_check(engine, QUERY_ENGINE_MAGIC);
     pthread_mutex_lock(&reading->lock);
-    form = find_form(reading, schema, field_count, version);
+    form = find_form(reading, schema, field_count, lent_mark, version);
     is_known = form != NULL;
     form = form ? form : find_like(reading, schema, field_count, version);
     if (form)
@@ -135,8 +140,9 @@ int reading_take(struct reading *reading, struct query_engine *engine,
     else
         rc = read_form(reading, engine, version, request, err);
     /* A field that was added while it was read may be in it: then it is this shard's alone. */
-    if (!rc && !is_known && schema_count(schema) == field_count)
-        keep_form(reading, schema, field_count, version, request);
+    if (!rc && !is_known && schema_count(schema) == field_count &&
+        schema_lent_mark(schema) == lent_mark)
+        keep_form(reading, schema, field_count, lent_mark, version, request);
     pthread_mutex_unlock(&reading->lock);
     return rc;
 }

@@ -330,7 +330,8 @@ static char *number_text(struct arena *arena, const struct field *field, int64_t
 static void show_facet(const struct responder *responder, const struct query_facet *source,
                        const struct facet_answer *from, Torg__V1__FacetAnswer *answer)
 {
-    const struct field *field = schema_find(responder->snapshot->schema, source->field);
+    /* A column from outside may have been dropped since the query began. */
+    const struct field *field = schema_find_any(responder->snapshot->schema, source->field);
     struct arena *arena = responder->arena;
     Torg__V1__FacetValue *values = arena_array(arena, from->count + 1, sizeof(*values));
     uint32_t i;

@@ -3,6 +3,7 @@
 #include "registry/clients/retired_numbers.h"
 
 #include "base/log.h"
+#include "numerator/column_rows.h"
 #include "numerator/number_rows.h"
 #include "registry/bounds.h"
 
@@ -10,6 +11,7 @@ struct removing {
     bool found, is_over;
     struct number_place place;
     struct number_version version;
+    int64_t column_count;
 };
 
 /* A shard of a numbering that no epoch has. One of a client without any epoch stays: its rows are
@@ -48,7 +50,10 @@ static int remove_tx(struct store_tx *tx, void *arg, struct err *err)
 
     if (rc || !removing->found)
         return rc;
-    return place_rows_drop(tx, &removing->place, RETIRED_NUMBER_COUNT, &removing->is_over, err);
+    rc = column_rows_drop_retired(tx, &removing->column_count, err); /* they fit nothing any more */
+    return rc ? rc
+              : place_rows_drop(tx, &removing->place, RETIRED_NUMBER_COUNT, &removing->is_over,
+                                err);
 }
 
 int retired_numbers_remove(struct store *store, bool *is_over, struct err *err)
@@ -59,6 +64,9 @@ int retired_numbers_remove(struct store *store, bool *is_over, struct err *err)
     if (!rc && removing.found)
         rc = store_write(store, remove_tx, &removing, err);
     *is_over = !rc && !removing.found;
+    if (!rc && removing.column_count)
+        log_info("columns from outside went with the numbers that they were made from",
+                 LOG_INT("columns", removing.column_count));
     if (!rc && removing.found && removing.is_over)
         log_info("the numbers of a shard that no epoch has are removed",
                  LOG_INT("client", removing.version.kind), LOG_INT("shard", removing.place.shard),

@@ -6,6 +6,7 @@
 
 #include "access/scope.h"
 #include "base/memory.h"
+#include "roles/commands/command_column.h"
 #include "roles/commands/command_feeds.h"
 #include "roles/commands/command_numerator.h"
 #include "roles/commands/command_snippets.h"
@@ -280,6 +281,7 @@ const struct command command_table[] = {
      .argument_min = 1,
      .argument_max = 1,
      .run = cmd_catalog_apply},
+    COLUMN_COMMANDS,
     {.name = "epoch abandon",
      .summary = "give up the epoch that is being built",
      .arguments = "",

@@ -9,6 +9,7 @@
 #include "roles/processes/service.h"
 #include "stage/service.h"
 #include "torg/v1/catalog.pb-c.h"
+#include "torg/v1/column.pb-c.h"
 #include "torg/v1/composer.pb-c.h"
 #include "torg/v1/counters.pb-c.h"
 #include "torg/v1/epoch.pb-c.h"
@@ -100,6 +101,13 @@ static int add_topics(struct process *process, struct err *err)
     return 0;
 }
 
+static int add_columns(struct process *process, struct err *err)
+{
+    int rc = backends_open_blob(process->config, process->arena, &process->backends.blob, err);
+
+    return rc ? rc : role_indexer_serve(process, err);
+}
+
 /* The indexes are opened as a searcher opens them, and brought as far as their topics are. */
 static int add_inspect(struct process *process, struct err *err)
 {
@@ -134,6 +142,7 @@ static const struct {
     {&torg__v1__parked_service__descriptor, add_parked},
     {&torg__v1__topic_service__descriptor, add_topics},
     {&torg__v1__catalog_service__descriptor, role_catalog_start},
+    {&torg__v1__column_service__descriptor, add_columns},
     {&torg__v1__composer_service__descriptor, role_composer_serve},
     {&torg__v1__counters_service__descriptor, role_offers_start},
     {&torg__v1__feed_service__descriptor, role_offers_start},

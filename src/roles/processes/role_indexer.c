@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "inspect/doors/searcher_door.h"
+#include "registry/clients/column_desk.h"
 #include "registry/clients/epoch_desk.h"
 #include "registry/indexing/indexer_worker.h"
 #include "registry/indexing/queue_desk.h"
@@ -19,7 +20,8 @@ static struct indexer_worker *worker;
 static struct refusal_inbox *refusals;
 static struct queue_desk desk;
 static struct epoch_desk epochs;
-static struct rpc_service services[2];
+static struct column_desk columns;
+static struct rpc_service services[2], column_calls;
 static struct peers *searchers; /* in other processes; NULL: that of this one is asked */
 
 static struct indexer_rules rules_of(const struct config *config)
@@ -76,6 +78,14 @@ int role_indexer_serve(struct process *process, struct err *err)
     services[0] = queue_service(&desk);
     services[1] = epoch_service(&epochs);
     process_add_services(process, services, ARRAY_COUNT(services));
+    if (!process->backends.blob) /* a command that does not ask for columns */
+        return 0;
+    columns = (struct column_desk){.store = process->backends.store,
+                                   .blob = process->backends.blob,
+                                   .clients = process->clients,
+                                   .clock = process->clock};
+    column_calls = column_service(&columns);
+    process_add_services(process, &column_calls, 1);
     return 0;
 }
 
@@ -94,8 +104,8 @@ int role_indexer_start(struct process *process, struct err *err)
         rc = refusal_inbox_start(&refused, &refusals, err);
     if (rc)
         return rc;
-    epochs.freshness = ask_searchers;
-    epochs.freshness_arg = process;
+    epochs.freshness = columns.freshness = ask_searchers;
+    epochs.freshness_arg = columns.freshness_arg = process;
     base = (struct indexer_base){.store = process->backends.store,
                                  .topics = process->backends.topics,
                                  .clients = process->clients,

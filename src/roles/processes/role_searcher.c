@@ -10,6 +10,7 @@
 #include "roles/processes/process.h"
 #include "searcher/bounds.h"
 #include "searcher/front/announce.h"
+#include "searcher/replica/lender.h"
 #include "searcher/service.h"
 #include "searcher/service_plain.h"
 
@@ -21,6 +22,7 @@ static struct inspect inspect;
 static struct rpc_service inspection;
 static struct rpc_service freshness;
 static struct follower *follower;
+static struct lender *lender;
 static struct peers *peers;
 static struct announcer *announcer;
 static struct workers *workers;
@@ -109,10 +111,16 @@ int role_searcher_start(struct process *process, struct err *err)
     if (!rc) {
         options.shards = shards;
         options.dir = data_dir_path(process->dir.path, "index", process->arena);
-        workers = workers_new("shards", SEARCHER_ASK_COUNT_MAX, SEARCHER_ASK_QUEUE_MAX, NULL,
-                              process->clock);
+        options.lender = lender = lender_new(&(struct lender_options){
+            .store = process->backends.store,
+            .blob = process->backends.blob,
+            .clock = process->clock,
+            .dir = data_dir_path(process->dir.path, "columns", process->arena)});
+        workers = gather_workers_new(workers_core_count(), process->clock);
         rc = follower_start(&options, &follower, err);
     }
+    if (!rc && process->backends.blob) /* a command is content with what is on the disk */
+        lender_start(lender, follower);
     rc = rc ? rc : start_announcer(process, err);
     if (rc)
         return rc;
@@ -164,7 +172,10 @@ void role_searcher_stop(struct process *process)
     announcer = NULL;
     workers_free(workers); /* calls to others that nobody waits for end with it */
     peers_close(peers);
+    lender_stop(lender);
     follower_stop(follower);
+    lender_free(lender);
+    lender = NULL;
     query_log_free(searcher.front.queries);
     searcher.front.queries = NULL;
     workers = NULL;

@@ -199,7 +199,8 @@ static struct replica *start_replica(struct follower *follower, const char *clie
         .shard = shard,
         .numbers = {epoch->numbers[0], epoch->shard_count, epoch->numbers[2]},
         .waiters = &follower->waiters,
-        .old = &follower->old};
+        .old = &follower->old,
+        .lender = follower->options.lender};
 
     snprintf(dir, sizeof(dir), "%s/%s/%jd/%u", follower->options.dir, client,
              (intmax_t)epoch->epoch, shard);

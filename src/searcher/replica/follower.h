@@ -54,7 +54,9 @@ struct follower_options {
     const char *dir;        /* DIR/CLIENT/EPOCH/SHARD; NULL: in memory alone */
     const uint32_t *shards; /* those of this process; NULL: all */
     uint32_t shard_count;
-    int64_t checkpoint_us; /* how often shards that change little are written; 0: the usual */
+    int64_t checkpoint_us;      /* how often shards that change little are written; 0: the usual */
+    uint32_t replica_count_max; /* shards at once; 0: SEARCHER_REPLICA_COUNT_MAX */
+    struct lender *lender;      /* of columns from outside; NULL: there are none */
 };
 
 int follower_start(const struct follower_options *options, struct follower **follower,

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/object.h"
+#include "index/bounds.h"
 #include "model/topics.h"
 #include "searcher/replica/replica_parts.h"
 
@@ -230,6 +231,29 @@ static void let_go(struct opened *opened, struct visit *visit)
     if (--opened->visit_count == 0)
         condition_broadcast(&opened->left);
     pthread_mutex_unlock(&opened->lock);
+}
+
+const uint32_t *replica_numbers(const struct replica *replica)
+{
+    object_check(replica, REPLICA_MAGIC);
+    return replica->options.numbers;
+}
+
+void replica_each_shard(struct replica *replica, void (*call)(void *arg, struct shard *shard),
+                        void *arg)
+{
+    struct opened *opened[2];
+
+    object_check(replica, REPLICA_MAGIC);
+    pthread_mutex_lock(&replica->lock);
+    opened[0] = hold(replica->opened);
+    opened[1] = hold(replica->old);
+    pthread_mutex_unlock(&replica->lock);
+    for (int i = 0; i < 2; i++)
+        if (opened[i]) {
+            call(arg, opened[i]->shard);
+            let_go(opened[i], NULL);
+        }
 }
 
 /* Under the lock. */

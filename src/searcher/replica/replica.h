@@ -34,6 +34,7 @@
 #include "searcher/replica/waiters.h"
 #include "topic/topic.h"
 
+struct lender; /* searcher/replica/lender.h */
 struct replica;
 
 struct replica_options {
@@ -46,6 +47,7 @@ struct replica_options {
     uint32_t numbers[3];     /* T.S.V of its documents' numbers; T 0: not known */
     struct waiters *waiters; /* of all replicas, as the next */
     struct old_states *old;
+    struct lender *lender; /* of columns from outside; NULL: there are none */
 };
 
 /* How many replicas of a process hold a second state: each costs the memory and the files of a
@@ -65,6 +67,12 @@ void replica_unref(struct replica *replica); /* the last one waits for the threa
 uint32_t replica_shard(const struct replica *replica);
 const char *replica_client(const struct replica *replica);
 int64_t replica_epoch(const struct replica *replica);
+
+/* T.S.V of its documents' numbers. */
+const uint32_t *replica_numbers(const struct replica *replica);
+/* Calls with each of its shards that is open: the one that is followed, and the old one. */
+void replica_each_shard(struct replica *replica, void (*call)(void *arg, struct shard *shard),
+                        void *arg);
 
 /* ---- asking ---- */
 

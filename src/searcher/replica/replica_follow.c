@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/object.h"
 #include "searcher/bounds.h"
+#include "searcher/replica/lender.h"
 #include "searcher/replica/refusals.h"
 #include "searcher/replica/replica_parts.h"
 
@@ -366,6 +367,17 @@ int replica_open_shard(struct replica *replica, uint32_t place, struct shard **s
     counter_add(replica->metrics.reset, 1);
     rc = dir_remove(options.dir, err);
     return rc ? rc : shard_open(&options, shard, err);
+}
+
+int replica_open_shard(struct replica *replica, uint32_t place, struct shard **shard,
+                       struct err *err)
+{
+    const struct replica_options *options = &replica->options;
+    int rc = open_shard(replica, place, shard, err);
+
+    if (!rc) /* before anybody asks it */
+        lender_serve(options->lender, options->client, options->numbers, options->shard, *shard);
+    return rc;
 }
 
 /* A shard without content, whose topic does not begin with 0: it looks for a pour. */

@@ -33,6 +33,21 @@ static void known_checksums(void **state)
     assert_int_equal(crc32c(0, bytes_make(block, 32)), 0x113fdb5c);
 }
 
+static void plain_checksums(void **state)
+{
+    uint8_t data[300];
+
+    (void)state;
+    assert_int_equal(crc32_plain(0, bytes_of("123456789")), 0xcbf43926); /* as zlib has it */
+    assert_int_equal(crc32_plain(0, BYTES_EMPTY), 0);
+    for (size_t i = 0; i < sizeof(data); i++)
+        data[i] = (uint8_t)(i * 7);
+    for (size_t cut = 0; cut <= sizeof(data); cut++)
+        assert_int_equal(crc32_plain(crc32_plain(0, bytes_make(data, cut)),
+                                     bytes_make(data + cut, sizeof(data) - cut)),
+                         crc32_plain(0, bytes_make(data, sizeof(data))));
+}
+
 static void the_instruction_agrees_with_the_table(void **state)
 {
     uint64_t seed = random_u64();
@@ -95,6 +110,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_checksums),
+        cmocka_unit_test(plain_checksums),
         cmocka_unit_test(the_instruction_agrees_with_the_table),
         cmocka_unit_test(known_hashes),
         cmocka_unit_test(a_seed_gives_one_sequence),
