@@ -76,6 +76,8 @@ enum {
     RETIRED_NUMBER_COUNT = 2000,      /* ... and how many rows of a table go in one transaction */
     FAILED_PAUSE_MS_MIN = 1000,       /* before the second try; doubled with each ... */
     FAILED_PAUSE_MS_MAX = 600 * 1000, /* ... up to this */
+    REFUSAL_AGAIN_MS = 60 * 1000,     /* before a document is sent again whose record no searcher
+                                         could decode: one that never can be costs one a minute */
     FAILED_PAGE_COUNT = 50,           /* of one answer, unless said */
     FAILED_PAGE_COUNT_MAX = 1000,
     FAILED_REPLAY_COUNT = 1000, /* replayed by one transaction */

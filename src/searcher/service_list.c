@@ -254,7 +254,7 @@ static Torg__V1__ShardFreshness *tell_replica(struct replica *replica, struct ar
     message->offset = state->offset;
     message->end = state->end;
     message->is_ready = state->is_ready;
-    message->reason = arena_strdup(arena, state->is_ready ? "" : state->reason);
+    message->reason = arena_strdup(arena, state->reason);
     message->doc_count = state->doc_count;
     message->passed_count = state->passed_count;
     message->fill_ms = state->fill_ms;

@@ -328,6 +328,119 @@ static void a_refusal_that_is_no_news_changes_nothing(void **state)
     end();
 }
 
+/* What stands where the newest record of a document should: no searcher can read it. */
+static void send_garbage(const char *pk)
+{
+    const struct topic_record record = {.key = bytes_of(pk), .value = bytes_of("\xff\xff\xff")};
+    char topic[INDEX_TOPIC_SIZE];
+    struct err err;
+
+    index_topic_name(place.client, 1, topic);
+    OK(topic_produce(place.topics, topic, &record, 1, NULL, &err));
+}
+
+static void wait_for_retries(int64_t count)
+{
+    for (int ms = 0; read_integer(place.store, "SELECT COUNT(*) FROM registry_failed WHERE "
+                                               "next_us > 0 AND refused_epoch = 1") != count &&
+                     ms < PATIENCE_MS;
+         ms += 5)
+        usleep(5000);
+    assert_int_equal(
+        read_integer(place.store, "SELECT COUNT(*) FROM registry_failed WHERE next_us > 0"), count);
+}
+
+/* Which write it was is not known, and need not be: the document comes again as it is, and one that
+ * is gone goes again. */
+static void a_record_that_cannot_be_decoded_is_sent_again(void **state)
+{
+    static struct shelf shelf;
+    char *token;
+    struct err err;
+
+    begin(state);
+    memset(&shelf, 0, sizeof(shelf));
+    put_brand("a", 1, "one");
+    put_brand("b", 1, "one");
+    place_run(indexer);
+    place_put(&place, LANE_MAIN, "b", 2, -1);
+    token = put_brand("c", 1, "one");
+    place_run(indexer);
+    shelf_follow(&shelf, &place);
+    shelf.put_count = shelf.removal_count = 0;
+    send_garbage("a");
+    send_garbage("b");
+    send_garbage("nobody");
+    read_refusals();
+    follow();
+    assert_int_equal(wait_for(token).next, CHANGE_STAGE_COUNT);
+    wait_for_retries(2);
+    OK(store_write_one(place.store, "UPDATE registry_failed SET next_us = 1", NULL, 0, NULL, &err));
+    place_run(indexer);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 0);
+    shelf.next += 3; /* past what nobody reads */
+    shelf_follow(&shelf, &place);
+    assert_int_equal(shelf.put_count, 1);
+    assert_string_equal(shelf.last_put, "a");
+    assert_int_equal(shelf.removal_count, 1);
+    end();
+}
+
+/* The write of the document that the registry has, sent under numbers of another index. */
+static void send_misnumbered(const char *pk, bool is_removal)
+{
+    static uint32_t numbers[] = {99, 1, 1, 1};
+    Torg__V1__IndexMessage message = TORG__V1__INDEX_MESSAGE__INIT;
+    Torg__V1__IndexDocument put = TORG__V1__INDEX_DOCUMENT__INIT;
+    Torg__V1__IndexRemoval removal = TORG__V1__INDEX_REMOVAL__INIT;
+    const struct store_value key[] = {STORE_V_STRING(pk)};
+    struct topic_record record = {.key = bytes_of(pk)};
+    struct buf wire = BUF_INIT(1000);
+    char topic[INDEX_TOPIC_SIZE];
+    struct err err;
+
+    put.pk = removal.pk = (char *)pk;
+    put.version = removal.version =
+        read_integer_of(place.store, "SELECT version FROM registry WHERE pk = $1", key, 1);
+    put.modify_us = removal.modify_us =
+        read_integer_of(place.store, "SELECT modify_us FROM registry WHERE pk = $1", key, 1);
+    message.ticket = UINT32_MAX;
+    message.n_place = ARRAY_COUNT(numbers);
+    message.place = numbers;
+    message.kind_case = TORG__V1__INDEX_MESSAGE__KIND_PUT;
+    message.put = &put;
+    if (is_removal) {
+        message.kind_case = TORG__V1__INDEX_MESSAGE__KIND_REMOVE;
+        message.remove = &removal;
+    }
+    message_encode(&message.base, &wire);
+    record.value = buf_bytes(&wire);
+    index_topic_name(place.client, 1, topic);
+    OK(topic_produce(place.topics, topic, &record, 1, NULL, &err));
+    buf_release(&wire);
+}
+
+/* The searcher would refuse it again, as often as it is sent. */
+static void what_has_numbers_of_another_index_is_parked(void **state)
+{
+    begin(state);
+    put_brand("a", 1, "one");
+    put_brand("b", 1, "one");
+    place_run(indexer);
+    place_put(&place, LANE_MAIN, "b", 2, -1);
+    place_run(indexer);
+    send_misnumbered("a", false);
+    send_misnumbered("b", true);
+    read_refusals();
+    follow();
+    for (int ms = 0;
+         read_integer(place.store, "SELECT COUNT(*) FROM registry_failed") != 2 && ms < PATIENCE_MS;
+         ms += 5)
+        usleep(5000);
+    assert_int_equal(count_parked(), 2);
+    end();
+}
+
 /* --- what the owner of a shard takes off --- */
 
 struct clearing {
@@ -373,6 +486,8 @@ static const struct test_case cases[] = {
     CASE(a_refusal_that_nobody_has_read_is_not_taken_for_a_hit),
     CASE(nor_is_that_of_a_searcher_elsewhere),
     CASE(a_refusal_that_is_no_news_changes_nothing),
+    CASE(a_record_that_cannot_be_decoded_is_sent_again),
+    CASE(what_has_numbers_of_another_index_is_parked),
     CASE(what_was_refused_meanwhile_is_not_taken_off),
 };
 

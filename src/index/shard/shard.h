@@ -121,9 +121,12 @@ uint32_t shard_expire(struct shard *shard, int64_t now);
  * seen something of before its publication. */
 void shard_begin_message(struct shard *shard, uint64_t offset);
 void shard_end_message(struct shard *shard, uint64_t offset);
+/* It could not be applied, and is begun again later; other changes may come in between. */
+void shard_leave_message(struct shard *shard);
 
 /* Shows everything since the last call, as one. offset: of the next message. Waits when the
- * background is behind (SHARD_SEGMENT_COUNT_MAX). */
+ * background is behind (SHARD_SEGMENT_COUNT_MAX); ERR_UNAVAILABLE: it is shown, and the background
+ * has not come along. */
 int shard_publish(struct shard *shard, uint64_t offset, struct err *err);
 
 /* The document's text and stored fields as they were put last, published or not: see shard_stored.

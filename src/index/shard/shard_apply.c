@@ -666,10 +666,23 @@ void shard_note(struct shard *shard, struct buf *note)
 void shard_begin_message(struct shard *shard, uint64_t offset)
 {
     object_check(shard, SHARD_MAGIC);
+    if (atomic_load_explicit(&shard->applying, memory_order_relaxed) == offset + 1)
+        return; /* again, and it has changed something before: shard_leave_message */
     atomic_store_explicit(&shard->message_change,
                           atomic_load_explicit(&shard->change_begun, memory_order_relaxed),
                           memory_order_release);
     atomic_store_explicit(&shard->applying, offset + 1, memory_order_release);
+}
+
+/* Has it changed nothing, then nobody has seen anything of it, whatever changes from now on. */
+void shard_leave_message(struct shard *shard)
+{
+    object_check(shard, SHARD_MAGIC);
+    if (atomic_load_explicit(&shard->message_change, memory_order_relaxed) ==
+        atomic_load_explicit(&shard->change_begun, memory_order_relaxed))
+        atomic_store_explicit(&shard->applying,
+                              atomic_load_explicit(&shard->applied, memory_order_relaxed),
+                              memory_order_release);
 }
 
 void shard_end_message(struct shard *shard, uint64_t offset)

@@ -456,7 +456,7 @@ static bool has_ended(const struct batch *batch, const struct row *row)
 static int decide(struct batch *batch, struct item *item, struct err *err)
 {
     if (item->element.fields_size) {
-        item->state = ITEM_FIELDS;
+        item->state = item->fields ? ITEM_FIELDS : ITEM_SUPERSEDED;
         return 0;
     }
     if (!is_to_be_sent(batch, item)) {

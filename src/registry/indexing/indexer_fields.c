@@ -13,6 +13,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "codec/message.h"
 #include "numerator/numerator.h"
 #include "registry/bounds.h"
@@ -20,19 +21,31 @@
 #include "registry/indexing/indexer_parts.h"
 #include "registry/receiving/side.h"
 
+/* One that is damaged is passed, so that it stops nobody: which documents it was about is not known
+ * any more, and their rows have what it said. */
 static int read_fields(struct store_tx *tx, struct batch *batch, struct item *item, struct err *err)
 {
     const struct indexer *indexer = batch->indexer;
     ProtobufCMessage *message = NULL;
     struct bytes wire;
+    struct err why;
     int rc = queue_read_fields(tx, indexer->client->id, item->lane, indexer->shard,
                                item->element.idx, batch->arena, &wire, err);
 
-    if (!rc)
-        rc = message_decode(wire, &torg__v1__put_fields_request__descriptor, batch->arena, &message,
-                            err);
+    if (rc)
+        return rc;
+    if (message_decode(wire, &torg__v1__put_fields_request__descriptor, batch->arena, &message,
+                       &why)) {
+        message = NULL;
+        counter_add(indexer->metrics.failed[item->lane], 1);
+        log_error("changes of side fields in the queue cannot be read: torg verify finds documents "
+                  "that lack them",
+                  LOG_TEXT("client", indexer->client->name),
+                  LOG_TEXT("lane", lane_name(item->lane)), LOG_INT("shard", indexer->shard),
+                  LOG_INT("idx", item->element.idx), LOG_TEXT("reason", why.text));
+    }
     item->fields = (Torg__V1__PutFieldsRequest *)message;
-    return rc;
+    return 0;
 }
 
 static void renew(Torg__V1__FieldChange *change, const struct row *row, struct arena *arena)
@@ -59,8 +72,9 @@ static int renew_all(struct store_tx *tx, struct batch *batch, const struct numb
         pks[i] = asks[i].key;
     rc = rows_find_sides(tx, batch->indexer->client->id, pks, count, batch->arena, rows, err);
     for (size_t i = 0; i < batch->count && !rc; i++) {
-        const struct item *item = &batch->items[i];
+        struct item *item = &batch->items[i];
 
+        item->field_rows = rows + at;
         for (size_t k = 0; item->fields && k < item->fields->n_changes; k++)
             renew(item->fields->changes[k], &rows[at++], batch->arena);
     }
@@ -103,7 +117,7 @@ int batch_join_fields(struct store_tx *tx, struct batch *batch, struct err *err)
             break;
         }
         rc = read_fields(tx, batch, item, err);
-        count += rc ? 0 : item->fields->n_changes;
+        count += item->fields ? item->fields->n_changes : 0;
     }
     if (rc || !count)
         return rc;
@@ -141,6 +155,8 @@ Torg__V1__IndexFields *item_fields(const struct batch *batch, const struct item 
             continue;
         torg__v1__index_fields__document__init(document);
         document->doc_id = asks[i].doc_id;
+        document->version = item->field_rows[i].order.version;
+        document->modify_us = item->field_rows[i].order.modify_us;
         convert_change(item->fields->changes[i], epoch, batch->arena, document);
         if (document->n_values)
             fields->documents[fields->n_documents++] = document;

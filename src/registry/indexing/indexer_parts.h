@@ -141,7 +141,8 @@ struct item {
     Torg__V1__IndexDocument *documents[EPOCHS_MAX]; /* by place in the view; NULL: not there ... */
     bool is_unfit[EPOCHS_MAX]; /* ... since it does not fit: what the epoch has of it is older */
     Torg__V1__PutFieldsRequest *fields;        /* of ITEM_FIELDS, with ... */
-    struct number_ask *field_asks[EPOCHS_MAX]; /* ... the number of each, by numbering */
+    struct number_ask *field_asks[EPOCHS_MAX]; /* ... the number of each, by numbering, ... */
+    const struct row *field_rows;              /* ... and the row, without its document */
 };
 
 struct batch {

@@ -2,6 +2,7 @@
 /* refusal_inbox.c - see refusal_inbox.h. */
 #include "registry/indexing/refusal_inbox.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -11,6 +12,7 @@
 #include "base/object.h"
 #include "codec/message.h"
 #include "model/topics.h"
+#include "registry/bounds.h"
 #include "registry/indexing/failed.h"
 #include "registry/receiving/rows.h"
 #include "stage/reader.h"
@@ -42,6 +44,13 @@ static bool is_same_order(const struct order *order, const struct row *row)
     return order->version == row->order.version && order->modify_us == row->order.modify_us;
 }
 
+/* A record that could not be decoded tells no order: which write of the document it was is not
+ * known. It says nothing of what the document is now, which is sent again after a while. */
+static bool names_order(const Torg__V1__IndexRefusal *message)
+{
+    return message->version || message->modify_us;
+}
+
 /* Whether what is in the lane already tells more: the epoch that is searched counts. */
 static bool is_told(const struct refusal *refusal, const struct failed_element *there)
 {
@@ -53,10 +62,12 @@ static int put_refusal(struct store_tx *tx, struct refusal *refusal, const struc
                        struct err *err)
 {
     const Torg__V1__IndexRefusal *message = refusal->message;
+    bool is_read = names_order(message);
     struct failed_element element = {
         .shard = refusal->shard,
         .pk = bytes_of(message->pk),
         .order = row->order,
+        .next_us = is_read ? 0 : refusal->now_us + REFUSAL_AGAIN_MS * MS_US,
         .first_us = refusal->now_us,
         .reason = bytes_of(arena_printf(refusal->arena,
                                         "searchers of epoch %" PRId64 " cannot apply it: %s",
@@ -76,7 +87,7 @@ static int put_refusal(struct store_tx *tx, struct refusal *refusal, const struc
         }
     }
     element.attempt_count++;
-    refusal->is_parked = true;
+    refusal->is_parked = is_read;
     return rc ? rc : failed_put(tx, refusal->client_id, &element, false, err);
 }
 
@@ -85,15 +96,16 @@ static int decide(struct store_tx *tx, void *arg, struct err *err)
     struct refusal *refusal = arg;
     const Torg__V1__IndexRefusal *message = refusal->message;
     const struct order refused = {0, message->version, message->modify_us};
-    bool is_read = message->version || message->modify_us;
     struct row row;
     bool found;
     int rc = row_find(tx, refusal->client_id, bytes_of(message->pk), false, refusal->arena, &row,
                       &found, err);
 
     refusal->is_parked = false;
-    if (rc || !found || row.status != ROW_ALIVE || (is_read && !is_same_order(&refused, &row)))
+    if (rc || !found)
         return rc;
+    if (names_order(message) && !is_same_order(&refused, &row))
+        return 0;
     return put_refusal(tx, refusal, &row, err);
 }
 
@@ -162,6 +174,7 @@ int refusal_inbox_start(const struct refusal_inbox_options *options, struct refu
                                                  .order = PARKED_NEWEST};
     int rc;
 
+    assert(options->topics && options->store && options->clients && options->clock);
     object_begin(self, REFUSAL_INBOX_MAGIC);
     self->options = *options;
     self->parked = metrics_counter(metric, "result=\"parked\"", help);

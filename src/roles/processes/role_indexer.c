@@ -89,19 +89,26 @@ int role_indexer_serve(struct process *process, struct err *err)
     return 0;
 }
 
-int role_indexer_start(struct process *process, struct err *err)
+/* Once the registry is open: before, an indexer that runs alone has no clients. */
+static int take_refusals(struct process *process, struct err *err)
 {
-    const struct refusal_inbox_options refused = {.topics = process->backends.topics,
+    const struct refusal_inbox_options options = {.topics = process->backends.topics,
                                                   .store = process->backends.store,
                                                   .clients = process->clients,
                                                   .clock = process->clock};
+
+    return refusal_inbox_start(&options, &refusals, err);
+}
+
+int role_indexer_start(struct process *process, struct err *err)
+{
     int rc = role_indexer_serve(process, err);
 
     if (!rc && !has_searcher(process))
         rc = peer_settings_open(process, SETTING_SEARCH_SEARCHERS, SETTING_SEARCH_SEARCHERS_KEY,
                                 &searchers, err);
     if (!rc)
-        rc = refusal_inbox_start(&refused, &refusals, err);
+        rc = take_refusals(process, err);
     if (rc)
         return rc;
     epochs.freshness = columns.freshness = ask_searchers;

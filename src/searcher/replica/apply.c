@@ -391,18 +391,28 @@ static int apply_fields_of(struct applier *applier, const Torg__V1__IndexFields_
     return rc == ERR_NOT_FOUND ? 0 : rc; /* its put, if one comes, brings them along */
 }
 
-/* Each for itself: one that is wrong is told, and keeps out no other. */
+/* Each for itself: those that are wrong are told, and keep out no other. */
 static int apply_fields(struct applier *applier, const Torg__V1__IndexFields *message,
                         struct arena *arena, const char **pk, struct err *err)
 {
+    struct apply_refusal *refused =
+        arena_array(arena, message->n_documents + 1, sizeof(*applier->refused));
     struct err one;
     int first = 0;
+
+    applier->refused = refused;
 
     for (size_t i = 0; i < message->n_documents; i++) {
         int rc = apply_fields_of(applier, message->documents[i], arena, &one);
 
         if (rc && !applier_is_final(rc))
             return err_set(err, rc, "%s", one.text);
+        if (rc)
+            refused[applier->refused_count++] =
+                (struct apply_refusal){.pk = message->documents[i]->pk,
+                                       .version = message->documents[i]->version,
+                                       .modify_us = message->documents[i]->modify_us,
+                                       .reason = arena_strdup(arena, one.text)};
         if (rc && !first) {
             first = err_set(err, rc, "%s", one.text);
             if (pk)
@@ -499,6 +509,25 @@ bool applier_is_final(int rc)
            rc == ERR_RANGE || rc == ERR_EXISTS;
 }
 
+/* Whose it is and which write, should it be refused for anything. */
+static void note_document(struct applier *applier, const Torg__V1__IndexMessage *message,
+                          const char **pk)
+{
+    const char *own = "";
+
+    if (message->kind_case == TORG__V1__INDEX_MESSAGE__KIND_PUT) {
+        own = message->put->pk;
+        applier->last_version = message->put->version;
+        applier->last_modify_us = message->put->modify_us;
+    } else if (message->kind_case == TORG__V1__INDEX_MESSAGE__KIND_REMOVE) {
+        own = message->remove->pk;
+        applier->last_version = message->remove->version;
+        applier->last_modify_us = message->remove->modify_us;
+    }
+    if (pk)
+        *pk = own;
+}
+
 int applier_apply(struct applier *applier, struct bytes bytes, struct arena *arena, const char **pk,
                   struct err *err)
 {
@@ -512,6 +541,7 @@ int applier_apply(struct applier *applier, struct bytes bytes, struct arena *are
     applier->last_id = UINT32_MAX;
     applier->last_version = applier->last_modify_us = 0;
     applier->is_overtaken = applier->has_poured = false;
+    applier->refused_count = 0;
     if (rc)
         return rc;
     message = (const Torg__V1__IndexMessage *)decoded;
@@ -519,12 +549,10 @@ int applier_apply(struct applier *applier, struct bytes bytes, struct arena *are
         applier->counts.stale_count++;
         return 0;
     }
+    note_document(applier, message, pk);
     rc = check_numbers(applier, message, err);
-    if (rc) {
-        if (pk && message->kind_case == TORG__V1__INDEX_MESSAGE__KIND_PUT)
-            *pk = message->put->pk;
+    if (rc)
         return rc;
-    }
     applier->progress.ticket = message->ticket;
     if (applier->progress.has_gap && !applier->progress.pour &&
         message->kind_case != TORG__V1__INDEX_MESSAGE__KIND_POUR) {
@@ -535,11 +563,7 @@ int applier_apply(struct applier *applier, struct bytes bytes, struct arena *are
     case TORG__V1__INDEX_MESSAGE__KIND_SCHEMA:
         return apply_schema(applier, message->schema, err);
     case TORG__V1__INDEX_MESSAGE__KIND_PUT:
-        if (pk)
-            *pk = message->put->pk;
         applier->last_id = message->put->doc_id;
-        applier->last_version = message->put->version;
-        applier->last_modify_us = message->put->modify_us;
         return apply_put(applier, message->put, arena, err);
     case TORG__V1__INDEX_MESSAGE__KIND_REMOVE:
         applier->last_id = message->remove->doc_id;
@@ -571,6 +595,13 @@ void applier_last_order(const struct applier *applier, int64_t *version, int64_t
     *modify_us = applier->last_modify_us;
 }
 
+const struct apply_refusal *applier_refused(const struct applier *applier, size_t *count)
+{
+    object_check(applier, APPLIER_MAGIC);
+    *count = applier->refused_count;
+    return applier->refused;
+}
+
 bool applier_is_overtaken(const struct applier *applier)
 {
     object_check(applier, APPLIER_MAGIC);
@@ -585,11 +616,17 @@ bool applier_has_poured(const struct applier *applier)
 
 int applier_publish(struct applier *applier, uint64_t offset, struct err *err)
 {
+    return applier_publish_at(applier, offset, &applier->progress, err);
+}
+
+int applier_publish_at(struct applier *applier, uint64_t offset, const struct progress *progress,
+                       struct err *err)
+{
     struct buf note = BUF_INIT(SHARD_NOTE_SIZE_MAX);
     int rc;
 
     object_check(applier, APPLIER_MAGIC);
-    progress_encode(&applier->progress, &note);
+    progress_encode(progress, &note);
     shard_set_note(applier->shard, buf_bytes(&note));
     rc = shard_publish(applier->shard, offset, err);
     buf_release(&note);

@@ -51,8 +51,18 @@ int applier_apply(struct applier *applier, struct bytes message, struct arena *a
 bool applier_is_final(int rc);
 /* The number of the document that the last message was about; UINT32_MAX: about none. */
 uint32_t applier_last_id(const struct applier *applier);
-/* The version and the moment of the document that the last message put; 0 and 0: it put none. */
+/* The version and the moment of the write that the last message puts or removes a document by,
+ * refused or not; 0 and 0: it is no such message, or cannot be read. */
 void applier_last_order(const struct applier *applier, int64_t *version, int64_t *modify_us);
+
+/* Those of its documents that a message of side fields failed for; the others have got theirs. In
+ * the arena of the message. */
+struct apply_refusal {
+    const char *pk;
+    int64_t version, modify_us; /* 0 and 0: not told */
+    const char *reason;
+};
+const struct apply_refusal *applier_refused(const struct applier *applier, size_t *count);
 
 /* The last message was the beginning of another pour than the one that the shard waits for the end
  * of: it is to be left, without content, and begun anew at this message. */
@@ -60,8 +70,12 @@ bool applier_is_overtaken(const struct applier *applier);
 /* The last message was the end of a pour: what lies before it may leave the topic soon. */
 bool applier_has_poured(const struct applier *applier);
 
-/* Shows everything since the last call. */
+/* Shows everything since the last call. ERR_UNAVAILABLE: it is shown, and the shard has no room for
+ * more. */
 int applier_publish(struct applier *applier, uint64_t offset, struct err *err);
+/* The same; a restart goes on at the offset with that progress, which may be behind. */
+int applier_publish_at(struct applier *applier, uint64_t offset, const struct progress *progress,
+                       struct err *err);
 
 /* Of what is applied, published or not. */
 struct progress *applier_progress(struct applier *applier);

@@ -43,8 +43,10 @@ struct following {
     struct apply_counts counted; /* of the counters */
     bool is_gone;                /* what the shard has does not go on: it begins anew */
     bool is_behind;              /* ... because its topic has let go of what comes next */
-    bool is_failing;             /* the topic cannot be read; the replica says why */
-    struct refusals refusals;    /* of the batch at hand */
+    bool is_failing;             /* it cannot go on for now; the replica says why */
+    struct refusals refusals;    /* of the batch at hand, or of one that waits for them */
+    uint64_t refused_at;         /* the first of them, ... */
+    struct progress before;      /* ... and how far all was before it */
 };
 
 /* False: stop. */
@@ -62,11 +64,24 @@ static bool pause_ms(struct replica *replica, int ms)
 
 /* ---- what others see ---- */
 
+/* Nobody is told that the shard is past a message before its refusal is durable. What lies behind
+ * that may be seen already: it is applied again after a restart. */
+static uint64_t shown_offset(const struct following *following)
+{
+    return following->refusals.count ? following->refused_at : following->offset;
+}
+
+static const struct progress *shown_progress(const struct following *following)
+{
+    return following->refusals.count ? &following->before : applier_progress(following->applier);
+}
+
 static void count(struct following *following)
 {
     const struct replica_metrics *metrics = &following->replica->metrics;
     const struct apply_counts *now = applier_counts(following->applier);
     const struct apply_counts *was = &following->counted;
+    uint64_t offset = shown_offset(following);
 
     counter_add(metrics->put, now->put_count - was->put_count);
     counter_add(metrics->change, now->change_count - was->change_count);
@@ -75,11 +90,9 @@ static void count(struct following *following)
     counter_add(metrics->skipped, now->skipped_count - was->skipped_count);
     counter_add(metrics->foreign, now->foreign_count - was->foreign_count);
     following->counted = *now;
-    gauge_set(metrics->lag, following->end > following->offset
-                                ? (int64_t)(following->end - following->offset)
-                                : 0);
+    gauge_set(metrics->lag, following->end > offset ? (int64_t)(following->end - offset) : 0);
     gauge_set(metrics->lag_ms,
-              following->end > following->offset && following->last_us
+              following->end > offset && following->last_us
                   ? (clock_wall_us(following->replica->options.clock) - following->last_us) / MS_US
                   : 0);
 }
@@ -98,12 +111,24 @@ static void tell_gap(const struct progress *progress, struct replica_state *stat
                  state->fill_ms / 1000);
 }
 
+/* Nothing keeps it from going on: why it is not ready all the same. */
+static void tell_state(const struct progress *progress, struct replica_state *state)
+{
+    if (progress->has_gap)
+        tell_gap(progress, state);
+    else if (state->is_ready)
+        state->reason[0] = 0; /* what comes next is news, though it be the same again */
+    else
+        snprintf(state->reason, sizeof(state->reason), "it replays its topic");
+}
+
 /* Under the lock: of a shard that is not ready, what it shows to those who take an old state. */
 static int64_t find_old(const struct following *following, const struct progress *progress)
 {
     if (following->replica->old)
         return following->replica->old_us;
-    return !progress->has_gap && following->offset >= shard_serve_from(following->opened->shard)
+    return !progress->has_gap &&
+                   shown_offset(following) >= shard_serve_from(following->opened->shard)
                ? progress->time_us
                : 0;
 }
@@ -112,7 +137,8 @@ static void show_state(struct following *following)
 {
     struct replica *replica = following->replica;
     struct replica_state *state = &replica->state;
-    const struct progress *progress = applier_progress(following->applier);
+    const struct progress *progress = shown_progress(following);
+    uint64_t offset = shown_offset(following);
     uint32_t doc_count = applier_doc_count(following->applier);
     bool is_news = false;
 
@@ -127,19 +153,16 @@ static void show_state(struct following *following)
             (uint64_t)((clock_mono_us(replica->options.clock) - following->opened_us) / MS_US);
     replica->poured_offset = following->poured;
     state->counts = *applier_counts(following->applier);
-    state->offset = following->offset;
+    state->offset = offset;
     state->end = following->end;
     state->doc_count = doc_count;
-    if (progress->has_gap) {
-        tell_gap(progress, state);
-    } else if (!state->is_ready && following->offset >= following->ready_at &&
-               following->offset >= shard_serve_from(following->opened->shard)) {
+    if (!progress->has_gap && !state->is_ready && offset >= following->ready_at &&
+        offset >= shard_serve_from(following->opened->shard)) {
         state->is_ready = is_news = true;
-        state->reason[0] = 0;
-        replica_replace_old(replica, following->offset);
-    } else if (!state->is_ready && !following->is_failing) {
-        snprintf(state->reason, sizeof(state->reason), "it replays its topic");
+        replica_replace_old(replica, offset);
     }
+    if (!following->is_failing)
+        tell_state(progress, state);
     state->old_us = state->is_ready ? 0 : find_old(following, progress);
     condition_broadcast(&replica->changed);
     pthread_mutex_unlock(&replica->lock);
@@ -147,12 +170,12 @@ static void show_state(struct following *following)
     if (is_news)
         log_info("a shard is ready", LOG_TEXT("client", replica->options.client),
                  LOG_INT("epoch", replica->options.epoch), LOG_INT("shard", replica->options.shard),
-                 LOG_INT("offset", following->offset), LOG_INT("documents", doc_count),
+                 LOG_INT("offset", offset), LOG_INT("documents", doc_count),
                  LOG_INT("after_ms", state->fill_ms)); /* changed by this thread alone */
 }
 
 static void note_passed(struct replica *replica, const struct topic_message *message,
-                        const char *pk, const struct err *err)
+                        const char *pk, const char *reason)
 {
     struct replica_state *state = &replica->state;
     struct passed_message *place;
@@ -166,52 +189,66 @@ static void note_passed(struct replica *replica, const struct topic_message *mes
     place = &state->passed[state->passed_kept++];
     place->offset = message->offset;
     snprintf(place->pk, sizeof(place->pk), "%s", pk);
-    snprintf(place->reason, sizeof(place->reason), "%s", err->text);
+    snprintf(place->reason, sizeof(place->reason), "%s", reason);
     is_told = state->passed_count <= TOLD_COUNT || state->passed_count % TOLD_COUNT == 0;
     pthread_mutex_unlock(&replica->lock);
     if (!is_told)
         return;
     log_warn("a message to the index cannot be applied, and goes back to the registry",
              LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
-             LOG_INT("offset", message->offset), LOG_TEXT("pk", pk), LOG_TEXT("reason", err->text));
+             LOG_INT("offset", message->offset), LOG_TEXT("pk", pk), LOG_TEXT("reason", reason));
 }
 
 /* ---- batches ---- */
 
-/* It is passed, and told to the registry. What has no key is no document. */
+static void refuse_one(struct following *following, const struct topic_message *message,
+                       const struct apply_refusal *refused)
+{
+    note_passed(following->replica, message, refused->pk, refused->reason);
+    if (*refused->pk) /* what has no key is no document */
+        refusals_add(&following->refusals, bytes_of(refused->pk), refused->version,
+                     refused->modify_us, refused->reason, following->arena);
+}
+
+/* It is passed, and told to the registry: of each document that it was refused for. */
 static void refuse(struct following *following, const struct topic_message *message, const char *pk,
                    const struct err *err)
 {
-    struct bytes key = *pk ? bytes_of(pk) : message->key;
-    int64_t version, modify_us;
+    struct apply_refusal whole = {.pk = *pk ? pk : arena_text(following->arena, message->key),
+                                  .reason = err->text};
+    size_t count;
+    const struct apply_refusal *refused = applier_refused(following->applier, &count);
 
-    note_passed(following->replica, message, arena_text(following->arena, key), err);
-    applier_last_order(following->applier, &version, &modify_us);
-    if (key.size)
-        refusals_add(&following->refusals, key, version, modify_us, err->text, following->arena);
+    applier_last_order(following->applier, &whole.version, &whole.modify_us);
+    for (size_t i = 0; i < count; i++)
+        refuse_one(following, message, &refused[i]);
+    if (!count)
+        refuse_one(following, message, &whole);
 }
 
-/* A failure of the world is tried again: the shard may be waiting for its disk. */
+/* ERR_UNAVAILABLE: a failure of the world, as of the disk. The message is left for later, and what
+ * came before it is shown meanwhile. */
 static int apply_message(struct following *following, const struct topic_message *message,
                          struct err *err)
 {
     struct replica *replica = following->replica;
-    struct arena_mark mark = arena_mark(following->arena);
+    const struct progress before = *applier_progress(following->applier);
     const char *pk = "";
+    struct err why;
     int rc;
 
     shard_begin_message(following->opened->shard, message->offset);
-    for (;;) {
-        rc = applier_apply(following->applier, message->value, following->arena, &pk, err);
-        if (!rc || applier_is_final(rc) || rc == ERR_CORRUPT)
-            break;
-        replica_tell(replica, err->text);
-        if (!pause_ms(replica, RETRY_MS))
-            return err_set(err, ERR_CANCELLED, "the searcher stops");
-        arena_rewind(following->arena, mark);
+    rc = applier_apply(following->applier, message->value, following->arena, &pk, &why);
+    if (rc && rc != ERR_CORRUPT && !applier_is_final(rc)) {
+        shard_leave_message(following->opened->shard);
+        return err_set(err, ERR_UNAVAILABLE, "%s", why.text);
     }
     if (rc == ERR_CORRUPT)
-        return rc;
+        return err_set(err, rc, "%s", why.text);
+    if (rc && !following->refusals.count) {
+        following->refused_at = message->offset;
+        following->before = before;
+    }
     if (applier_is_overtaken(following->applier)) {
         following->begin_at = message->offset;
         return err_set(err, ERR_STALE, "another pour has begun than the one it waits for");
@@ -219,7 +256,7 @@ static int apply_message(struct following *following, const struct topic_message
     if (applier_has_poured(following->applier))
         following->poured = message->offset + 1;
     if (rc)
-        refuse(following, message, pk, err);
+        refuse(following, message, pk, &why);
     else if (applier_last_id(following->applier) != UINT32_MAX)
         arrivals_note(replica->arrivals, applier_last_id(following->applier),
                       message->timestamp_us);
@@ -246,18 +283,10 @@ static int read_some(struct following *following, size_t max, int timeout_ms, si
     return rc;
 }
 
-/* Until they are durable: what is shown says that all before it is found or refused. */
-static int send_refusals(struct following *following, struct err *err)
+/* Of the world, which is tried again with the shard as it is. */
+static bool is_passing(int rc)
 {
-    int rc = refusals_send(&following->refusals, err);
-
-    while (rc) {
-        replica_tell(following->replica, err->text);
-        if (!pause_ms(following->replica, RETRY_MS))
-            return err_set(err, ERR_CANCELLED, "the searcher stops");
-        rc = refusals_send(&following->refusals, err);
-    }
-    return 0;
+    return rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT;
 }
 
 /* Ends are told in whole seconds, rounded down: a document is over when that second is. */
@@ -271,30 +300,36 @@ static uint32_t expire(struct following *following)
     return shard_expire(following->opened->shard, ended_by(following));
 }
 
+/* Shows what was applied. ERR_UNAVAILABLE: it is shown, and what comes next has to wait: for
+ * refusals that cannot be sent, or for room in the shard. */
 static int publish(struct following *following, struct err *err)
 {
-    int64_t now_us;
-    int rc = send_refusals(following, err);
+    struct err why;
+    int unsent = refusals_send(&following->refusals, &why);
+    int rc;
 
-    if (rc)
-        return rc;
+    following->is_failing |= unsent != 0;
     (void)expire(following); /* what was over before it came, as in a replay, is never shown */
-    do {
-        rc = applier_publish(following->applier, following->offset, err);
-        if (rc)
-            replica_tell(following->replica, err->text);
-    } while (rc == ERR_UNAVAILABLE && pause_ms(following->replica, RETRY_MS));
-    if (rc)
+    rc = applier_publish_at(following->applier, shown_offset(following), shown_progress(following),
+                            err);
+    if (rc && rc != ERR_UNAVAILABLE)
         return rc;
-    now_us = clock_wall_us(following->replica->options.clock);
-    arrivals_show(following->replica->arrivals, now_us);
-    if (following->last_us && now_us > following->last_us)
-        histogram_add(following->replica->metrics.latency, now_us - following->last_us);
+    following->is_failing |= rc != 0;
+    arrivals_show(following->replica->arrivals, clock_wall_us(following->replica->options.clock));
     show_state(following);
-    return 0;
+    return unsent ? err_set(err, ERR_UNAVAILABLE, "%s", why.text) : rc;
 }
 
-/* Reads, applies and shows one batch; *count: messages of it. */
+static void measure_latency(const struct following *following)
+{
+    int64_t now_us = clock_wall_us(following->replica->options.clock);
+
+    if (following->last_us && now_us > following->last_us)
+        histogram_add(following->replica->metrics.latency, now_us - following->last_us);
+}
+
+/* Reads, applies and shows one batch; *count: messages of it. One whose refusals could not be sent
+ * is gone on with first. */
 static int take_batch(struct following *following, size_t *count, struct err *err)
 {
     bool is_behind = following->end > following->offset + SEARCHER_BATCH_COUNT;
@@ -304,8 +339,13 @@ static int take_batch(struct following *following, size_t *count, struct err *er
     int rc;
 
     *count = 0;
+    if (following->refusals.count) {
+        following->is_failing = false;
+        rc = publish(following, err);
+        if (rc)
+            return rc;
+    }
     arena_reset(following->arena);
-    following->refusals.count = 0; /* of a batch that was not shown: it comes again */
     rc = read_some(following, max, IDLE_MS, count, err);
     began_us = clock_mono_us(clock);
     while (!rc && *count && *count < max) {
@@ -315,10 +355,15 @@ static int take_batch(struct following *following, size_t *count, struct err *er
             break;
         rc = read_some(following, max - *count, (int)(left_us / MS_US), count, err);
     }
-    if (*count && (!rc || rc == ERR_RANGE || rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT)) {
-        int shown = publish(following, err);
+    following->is_failing = is_passing(rc);
+    if (*count && (!rc || rc == ERR_RANGE || is_passing(rc))) {
+        struct err why;
+        int shown = publish(following, &why);
 
-        return shown ? shown : rc;
+        if (!shown)
+            measure_latency(following);
+        if (shown)
+            rc = err_set(err, shown, "%s", why.text);
     }
     return rc;
 }
@@ -339,18 +384,16 @@ static int sweep(struct following *following, struct err *err)
                      err);
     if (!rc)
         following->end = end;
-    if (expire(following)) {
-        following->last_us = 0;
+    if (expire(following))
         return publish(following, err);
-    }
     show_state(following);
     return 0;
 }
 
 /* ---- opening ---- */
 
-int replica_open_shard(struct replica *replica, uint32_t place, struct shard **shard,
-                       struct err *err)
+static int open_shard(struct replica *replica, uint32_t place, struct shard **shard,
+                      struct err *err)
 {
     const uint32_t *numbers = replica->options.numbers;
     const struct shard_options options = {.dir = replica->places[place],
@@ -448,6 +491,8 @@ static void close_following(struct following *following)
     replica_close_shard(replica, following->opened);
     following->applier = NULL;
     following->opened = NULL;
+    following->refusals.count = 0; /* of messages that come again */
+    following->is_failing = false;
     following->counted = (struct apply_counts){0};
 }
 
@@ -509,15 +554,15 @@ static int follow(struct following *following, struct err *err)
 
     while (!rc && !task_is_stopping(&replica->task)) {
         task_says(&replica->task, "following its topic");
-        replica_answer(replica, following->opened->shard);
+        if (!following->refusals.count) /* else it has more than it tells */
+            replica_answer(replica, following->opened->shard);
         rc = take_batch(following, &count, err);
         if (rc == ERR_RANGE || rc == ERR_STALE) {
             following->is_gone = true;
             following->is_behind = rc == ERR_RANGE && is_let_go(following);
             return 0;
         }
-        following->is_failing = rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT;
-        if (rc == ERR_NOT_FOUND || rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT) {
+        if (rc == ERR_NOT_FOUND || is_passing(rc)) {
             bool has_topic = rc != ERR_NOT_FOUND;
 
             if (has_topic)
@@ -528,6 +573,7 @@ static int follow(struct following *following, struct err *err)
         }
         if (!rc && !task_is_stopping(&replica->task)) /* a broker that is away takes its time */
             rc = sweep(following, err);
+        rc = is_passing(rc) ? 0 : rc; /* met again, and told, by the next batch */
     }
     return rc;
 }

@@ -113,27 +113,32 @@ static void a_change_of_attributes_indexes_no_text(void **state)
     arena_free(arena);
 }
 
-static struct bytes message_fields(uint32_t doc_id, const char *pk, uint32_t number, int64_t value,
-                                   bool is_none, struct arena *arena)
+/* Of several documents: the same change of each. */
+static struct bytes message_fields_of(const uint32_t *doc_ids, const char *const *pks,
+                                      const uint32_t *numbers, size_t count, int64_t value,
+                                      bool is_none, struct arena *arena)
 {
     Torg__V1__IndexMessage message = TORG__V1__INDEX_MESSAGE__INIT;
     Torg__V1__IndexFields fields = TORG__V1__INDEX_FIELDS__INIT;
-    Torg__V1__IndexFields__Document document = TORG__V1__INDEX_FIELDS__DOCUMENT__INIT;
-    Torg__V1__IndexFields__Document *documents[] = {&document};
-    Torg__V1__IndexValue one = TORG__V1__INDEX_VALUE__INIT;
-    Torg__V1__IndexValue *values[] = {&one};
     struct buf wire = BUF_INIT(1000);
     struct bytes bytes;
 
-    one.number = number;
-    one.integer = value;
-    one.is_none = is_none;
-    document.doc_id = doc_id;
-    document.pk = (char *)pk;
-    document.values = values;
-    document.n_values = 1;
-    fields.documents = documents;
-    fields.n_documents = 1;
+    fields.documents = arena_array(arena, count, sizeof(fields.documents[0]));
+    for (size_t i = 0; i < count; i++) {
+        Torg__V1__IndexFields__Document *document = MESSAGE_NEW(index_fields__document, arena);
+
+        document->doc_id = doc_ids[i];
+        document->pk = (char *)pks[i];
+        document->version = 3 + (int64_t)i;
+        document->modify_us = 4;
+        document->values = arena_array(arena, 1, sizeof(document->values[0]));
+        document->n_values = 1;
+        document->values[0] = MESSAGE_NEW(index_value, arena);
+        document->values[0]->number = numbers[i];
+        document->values[0]->integer = value;
+        document->values[0]->is_none = is_none;
+        fields.documents[fields.n_documents++] = document;
+    }
     message.ticket = 1;
     message.kind_case = TORG__V1__INDEX_MESSAGE__KIND_FIELDS;
     message.fields = &fields;
@@ -141,6 +146,12 @@ static struct bytes message_fields(uint32_t doc_id, const char *pk, uint32_t num
     bytes = arena_copy(arena, buf_bytes(&wire));
     buf_release(&wire);
     return bytes;
+}
+
+static struct bytes message_fields(uint32_t doc_id, const char *pk, uint32_t number, int64_t value,
+                                   bool is_none, struct arena *arena)
+{
+    return message_fields_of(&doc_id, &pk, &number, 1, value, is_none, arena);
 }
 
 static int64_t number_at(struct world *world, docid id, uint16_t field)
@@ -191,6 +202,42 @@ static void side_fields_change_a_column_of_their_own_document_alone(void **state
     assert_int_equal(apply(&world, message_fields(7, "a", PRICE, 44, false, arena)), 0);
     show(&world);
     assert_true(number_at(&world, 7, PRICE + 1) != 44);
+    close_world(&world);
+    arena_free(arena);
+}
+
+static void side_fields_are_refused_of_each_document_by_itself(void **state)
+{
+    enum { PRICE = 4, WRONG = 999, COUNT = 4 };
+    static const uint32_t ids[COUNT] = {1, 2, 3, 4};
+    static const uint32_t numbers[COUNT] = {WRONG, PRICE, WRONG, PRICE};
+    static const char *const pks[COUNT] = {"a", "b", "c", "d"};
+    struct arena *arena = arena_new();
+    const struct apply_refusal *refused;
+    struct world world;
+    size_t count;
+
+    (void)state;
+    open_world(&world, NULL);
+    apply(&world, message_schema(1, arena));
+    for (size_t i = 0; i < COUNT; i++)
+        apply(&world, message_put(1, ids[i], pks[i], 1, 1, arena));
+    assert_int_equal(apply(&world, message_fields_of(ids, pks, numbers, COUNT, 41, false, arena)),
+                     ERR_INVALID);
+    refused = applier_refused(world.applier, &count);
+    assert_int_equal(count, 2);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(refused[i].pk, pks[2 * i]);
+        assert_int_equal(refused[i].version, 3 + 2 * i);
+        assert_int_equal(refused[i].modify_us, 4);
+        assert_true(*refused[i].reason);
+    }
+    show(&world);
+    assert_int_equal(number_at(&world, 2, PRICE + 1), 41);
+    assert_int_equal(number_at(&world, 4, PRICE + 1), 41);
+    apply(&world, message_put(1, 1, "a", 1, 1, arena));
+    applier_refused(world.applier, &count);
+    assert_int_equal(count, 0);
     close_world(&world);
     arena_free(arena);
 }
@@ -356,26 +403,53 @@ static void a_batch_that_is_sent_twice_is_harmless(void **state)
     arena_free(arena);
 }
 
+static Torg__V1__IndexMessage *unpack(struct bytes message, struct arena *arena)
+{
+    ProtobufCMessage *decoded;
+
+    assert_int_equal(
+        message_decode(message, &torg__v1__index_message__descriptor, arena, &decoded, NULL), 0);
+    return (Torg__V1__IndexMessage *)decoded;
+}
+
+static struct bytes pack(const Torg__V1__IndexMessage *message, struct arena *arena)
+{
+    struct buf out = BUF_INIT(1 << 16);
+    struct bytes bytes;
+
+    message_encode(&message->base, &out);
+    bytes = arena_copy(arena, buf_bytes(&out));
+    buf_release(&out);
+    return bytes;
+}
+
 /* The message as it would be sent with numbers of that version, of that birth. */
 static struct bytes numbered(struct bytes message, const uint32_t version[4], uint32_t birth,
                              struct arena *arena)
 {
-    Torg__V1__IndexMessage *decoded;
-    ProtobufCMessage *any;
-    struct buf out = BUF_INIT(1 << 16);
-    struct bytes bytes;
+    Torg__V1__IndexMessage *decoded = unpack(message, arena);
 
-    assert_int_equal(
-        message_decode(message, &torg__v1__index_message__descriptor, arena, &any, NULL), 0);
-    decoded = (Torg__V1__IndexMessage *)any;
     decoded->n_place = 4;
     decoded->place = (uint32_t *)version;
     if (decoded->kind_case == TORG__V1__INDEX_MESSAGE__KIND_PUT)
         decoded->put->birth = birth;
-    message_encode(&decoded->base, &out);
-    bytes = arena_copy(arena, buf_bytes(&out));
-    buf_release(&out);
-    return bytes;
+    return pack(decoded, arena);
+}
+
+/* The put or removal as that of another write of its document. */
+static struct bytes ordered(struct bytes message, int64_t version, int64_t modify_us,
+                            struct arena *arena)
+{
+    Torg__V1__IndexMessage *decoded = unpack(message, arena);
+
+    if (decoded->kind_case == TORG__V1__INDEX_MESSAGE__KIND_PUT) {
+        decoded->put->version = version;
+        decoded->put->modify_us = modify_us;
+    } else {
+        decoded->remove->version = version;
+        decoded->remove->modify_us = modify_us;
+    }
+    return pack(decoded, arena);
 }
 
 static void messages_of_other_numbers_are_refused(void **state)
@@ -395,17 +469,30 @@ static void messages_of_other_numbers_are_refused(void **state)
     show(&world);
     hash = hash_of(&world);
     for (int i = 0; i < 3; i++) {
-        struct bytes put = numbered(message_put(9, 1, "b", 2, 2, arena), others[i], 3, arena);
+        struct bytes put = ordered(message_put(9, 1, "b", 2, 2, arena), 4, 5, arena);
+        struct bytes removal = ordered(message_remove(9, 1, "a", arena), 6, 7, arena);
+        int64_t version, modify_us;
         struct err err = {0};
         const char *pk;
+
+        put = numbered(put, others[i], 3, arena);
 
         assert_int_equal(applier_apply(world.applier, put, arena, &pk, &err), ERR_PRECONDITION);
         assert_true(applier_is_final(ERR_PRECONDITION));
         assert_string_equal(pk, "b");
+        applier_last_order(world.applier, &version, &modify_us);
+        assert_int_equal(version, 4);
+        assert_int_equal(modify_us, 5);
         assert_non_null(strstr(err.text, "and this shard by 3.2.1"));
-        assert_int_equal(
-            apply(&world, numbered(message_remove(9, 1, "a", arena), others[i], 0, arena)),
-            ERR_PRECONDITION);
+        removal = numbered(removal, others[i], 0, arena);
+        assert_int_equal(applier_apply(world.applier, removal, arena, &pk, &err), ERR_PRECONDITION);
+        assert_string_equal(pk, "a");
+        applier_last_order(world.applier, &version, &modify_us);
+        assert_int_equal(version, 6);
+        assert_int_equal(modify_us, 7);
+        assert_int_equal(apply(&world, bytes_of("\xff\xff\xff")), ERR_INVALID);
+        applier_last_order(world.applier, &version, &modify_us);
+        assert_true(version == 0 && modify_us == 0);
     }
     show(&world);
     assert_true(hash_of(&world) == hash);
@@ -509,6 +596,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_change_of_attributes_indexes_no_text),
         cmocka_unit_test(side_fields_change_a_column_of_their_own_document_alone),
+        cmocka_unit_test(side_fields_are_refused_of_each_document_by_itself),
         cmocka_unit_test(a_replaced_sender_is_left_alone),
         cmocka_unit_test(what_cannot_be_applied_changes_nothing),
         cmocka_unit_test(restarts_and_repetitions_end_in_the_same),

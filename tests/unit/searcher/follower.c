@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* follower.c - replicas on their topics: ready or not, restarts, lost messages, damage, retired
  * epochs, documents that end; and many readers beside the apply threads. */
-#include "base/clock.h"
 #include "searcher/replica/follower.h"
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -31,6 +31,7 @@ enum { WAIT_MS = PATIENCE_MS, PATH_SIZE = 512, LARGE_SIZE = 500 << 10 };
 #define BEGIN TORG__V1__INDEX_POUR__MARK__BEGIN
 #define END TORG__V1__INDEX_POUR__MARK__END
 #define KEPT TORG__V1__INDEX_MAP__EPOCH__STATE__KEPT
+#define BUILDING TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING
 
 struct world {
     struct topics *topics;
@@ -254,6 +255,79 @@ static void a_shard_is_not_ready_before_it_has_what_there_was(void **state)
     close_world(&world);
 }
 
+static bool is_told_ready(const struct replica_state *state, uint64_t unused)
+{
+    (void)unused;
+    return state->is_ready && strstr(state->reason, "injected");
+}
+
+static bool has_no_reason(const struct replica_state *state, uint64_t unused)
+{
+    (void)unused;
+    return state->is_ready && !*state->reason;
+}
+
+/* Its refusal cannot be sent: what came before is shown, nobody is told that it is past, and what
+ * ends meanwhile is not found any more. */
+static void what_waits_for_a_refusal_keeps_nothing_else_back(void **state)
+{
+    int64_t end = clock_wall_us(clock_system()) / SECOND_US + 2;
+    struct replica_state seen = {0};
+    struct world world;
+
+    (void)state;
+    open_world(&world, "fault:memory:");
+    make_topic(world.topics, "index.c.1", 1);
+    send(&world, message_schema(1, world.arena));
+    announce_one(&world, 1);
+    follow(&world);
+    wait_until(&world, 1, 0, is_ready_at, 1, &seen);
+    atomic_store(&topics_faults(world.topics)->fail_read, -1);
+    wait_until(&world, 1, 0, is_told_ready, 0, &seen);
+    send(&world, message_titled(1, 1, "a", "велосипед", 1, end, world.arena));
+    send(&world,
+         message_titled(1, UINT32_MAX, "b", "велосипед", 1, 0, world.arena)); /* no number */
+    send(&world, message_progress(1, 0, 5, world.arena));
+    send(&world, message_titled(1, 2, "c", "велосипед", 1, 0, world.arena));
+    atomic_store(&topics_faults(world.topics)->fail_produce, -1);
+    atomic_store(&topics_faults(world.topics)->fail_read, 0);
+    wait_until(&world, 1, 0, is_at, 2, &seen);
+    wait_until(&world, 1, 0, has_documents, 1, &seen); /* the other one has ended */
+    assert_int_equal(seen.offset, 2);
+    assert_int_equal(seen.end, 5);
+    assert_int_equal(seen.progress.lanes[0], 0);
+    wait_until(&world, 1, 0, is_told_ready, 0, &seen);
+    assert_true(clock_wall_us(clock_system()) / SECOND_US > end);
+    atomic_store(&topics_faults(world.topics)->fail_produce, 0);
+    wait_until(&world, 1, 0, is_ready_at, 5, &seen);
+    wait_until(&world, 1, 0, has_no_reason, 0, &seen);
+    assert_int_equal(seen.doc_count, 1);
+    assert_int_equal(seen.passed_count, 1);
+    assert_int_equal(seen.progress.lanes[0], 5);
+    close_world(&world);
+}
+
+/* Of a shard that is ready, too: what kept it back is forgotten when it goes on. */
+static void a_second_outage_is_news(void **state)
+{
+    struct replica_state seen = {0};
+    struct world world;
+
+    (void)state;
+    open_world(&world, "fault:memory:");
+    make_topic(world.topics, "index.c.1", 1);
+    announce_one(&world, 1);
+    follow(&world);
+    wait_until(&world, 1, 0, is_ready_at, 0, &seen);
+    for (int i = 0; i < 2; i++) {
+        atomic_store(&topics_faults(world.topics)->fail_read, -1);
+        wait_until(&world, 1, 0, is_told_ready, 0, &seen);
+        atomic_store(&topics_faults(world.topics)->fail_read, 0);
+        wait_until(&world, 1, 0, has_no_reason, 0, &seen);
+    }
+    close_world(&world);
+}
+
 static void a_document_ends_at_its_time(void **state)
 {
     int64_t now = clock_wall_us(clock_system()) / SECOND_US;
@@ -396,8 +470,8 @@ static bool is_unready_at(const struct replica_state *state, uint64_t offset)
     return !state->is_ready && state->offset >= offset;
 }
 
-/* It begins with a pour and is whole at its end, whatever lies before and wherever it was stopped.
- */
+/* It begins with a pour and is whole at its end, whatever lies before and wherever it was
+ * stopped. */
 static void a_pour_makes_a_shard_ready_again(void **state)
 {
     struct replica_state seen = {0};
@@ -689,6 +763,8 @@ int main(void)
         cmocka_unit_test(a_restart_replays_nothing),
         cmocka_unit_test(a_message_that_cannot_be_applied_stops_nobody),
         cmocka_unit_test(a_shard_is_not_ready_before_it_has_what_there_was),
+        cmocka_unit_test(what_waits_for_a_refusal_keeps_nothing_else_back),
+        cmocka_unit_test(a_second_outage_is_news),
         cmocka_unit_test(a_document_ends_at_its_time),
         cmocka_unit_test(what_ended_while_it_was_down_is_not_shown),
         cmocka_unit_test(what_is_over_is_not_shown_by_a_replay),
