@@ -45,7 +45,8 @@ struct front_state {
     uint32_t old_count;      /* all are answered, one of them by an old state alone */
 };
 
-/* Whether searches are answered. ERR_UNAVAILABLE tells of a shard that is not ready. */
+/* Whether searches are answered. ERR_UNAVAILABLE tells of a shard that is not ready, ERR_LIMIT of
+ * what the index map has and this process does not follow. */
 int front_check(const struct front *front, struct front_state *state, struct err *err);
 
 /* The client, or ERR_NOT_FOUND that says what to do. */

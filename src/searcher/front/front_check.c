@@ -71,6 +71,8 @@ int front_check(const struct front *front, struct front_state *state, struct err
     view = follower_view(front->follower);
     for (uint32_t i = 0; i < view->client_count; i++)
         check_client(front, &view->clients[i], state, err);
+    if (!err->code && view->trouble)
+        err_set(err, ERR_LIMIT, "%s", view->trouble);
     view_release(view);
     return err->code;
 }

@@ -2,6 +2,7 @@
 /* follower.c - see follower.h. */
 #include "searcher/replica/follower.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -36,6 +37,7 @@ struct follower {
     struct follower_options options; /* dir and shards are owned */
     struct waiters waiters;
     struct old_states old;
+    struct gauge *left, *skipped; /* of the map in use */
     struct task watcher, keeper;
     pthread_mutex_t lock;
     struct condition changed; /* callers wait for an index that is to come */
@@ -165,6 +167,19 @@ const struct index_epoch *client_serving(const struct index_client *client)
 
 /* ---- from the map to a view ---- */
 
+static uint32_t replica_count_max(const struct follower *follower)
+{
+    uint32_t max = follower->options.replica_count_max;
+
+    return max ? max : SEARCHER_REPLICA_COUNT_MAX;
+}
+
+static void tell_trouble(struct held_view *view, const char *trouble)
+{
+    if (!view->view.trouble)
+        view->view.trouble = trouble;
+}
+
 static bool is_ours(const struct follower *follower, uint32_t shard)
 {
     if (!follower->options.shards)
@@ -226,10 +241,26 @@ static bool are_shards_right(const Torg__V1__IndexMap__Client *client)
     return are_right;
 }
 
-static void make_epoch(struct follower *follower, struct held_view *view,
-                       const Torg__V1__IndexMap__Client *client,
-                       const Torg__V1__IndexMap__Epoch *message, struct index_epoch *epoch,
-                       uint32_t *room)
+/* Whether the map gives an epoch that is followed other shards than it had: they lie in the same
+ * directories. */
+static bool has_other_shards(const struct follower *follower,
+                             const Torg__V1__IndexMap__Client *client)
+{
+    const struct index_client *there = view_find(&follower->view->view, client->name);
+
+    for (size_t i = 0; there && i < client->n_epochs; i++) {
+        const Torg__V1__IndexMap__Epoch *message = client->epochs[i];
+        const struct index_epoch *epoch = client_find_epoch(there, message->epoch);
+
+        if (epoch && epoch->shard_count !=
+                         (message->shard_count ? message->shard_count : client->shard_count))
+            return true;
+    }
+    return false;
+}
+
+static void read_epoch(struct held_view *view, const Torg__V1__IndexMap__Client *client,
+                       const Torg__V1__IndexMap__Epoch *message, struct index_epoch *epoch)
 {
     *epoch = (struct index_epoch){.epoch = message->epoch,
                                   .state = message->state,
@@ -239,22 +270,79 @@ static void make_epoch(struct follower *follower, struct held_view *view,
     for (size_t i = 0; i < message->n_numbers && i < ARRAY_COUNT(epoch->numbers); i++)
         epoch->numbers[i] = message->numbers[i];
     epoch->shards = arena_array(view->arena, epoch->shard_count + 1, sizeof(struct replica *));
-    for (uint32_t i = 0; i < epoch->shard_count; i++) {
-        struct replica *there;
+}
 
-        if (!is_ours(follower, i))
-            continue;
-        if (!*room) {
-            log_error("this process follows no more shards: list some of them in searcher.shards",
-                      LOG_INT("most", SEARCHER_REPLICA_COUNT_MAX), LOG_TEXT("client", client->name),
-                      LOG_INT("epoch", epoch->epoch), LOG_INT("shard", i));
-            continue;
-        }
-        (*room)--;
-        there =
-            find_replica(&follower->view->view, client->name, epoch->epoch, i, epoch->shard_count);
-        epoch->shards[i] =
-            there ? replica_ref(there) : start_replica(follower, client->name, epoch, i);
+/* Its shards find their places later, as those of the next. */
+static struct index_client read_client(struct held_view *view,
+                                       const Torg__V1__IndexMap__Client *message)
+{
+    struct index_epoch *epochs = arena_array(view->arena, message->n_epochs + 1, sizeof(*epochs));
+
+    for (size_t i = 0; i < message->n_epochs; i++)
+        read_epoch(view, message, message->epochs[i], &epochs[i]);
+    return (struct index_client){.name = arena_strdup(view->arena, message->name),
+                                 .id = message->id,
+                                 .shard_count = message->shard_count,
+                                 .epochs = epochs,
+                                 .epoch_count = (uint32_t)message->n_epochs};
+}
+
+/* As it was: what the map says of it cannot be used, which is no reason to end what it has. */
+static struct index_client keep_client(struct held_view *view, const struct index_client *there)
+{
+    struct index_epoch *epochs = arena_array(view->arena, there->epoch_count + 1, sizeof(*epochs));
+    struct index_client client = *there;
+
+    for (uint32_t i = 0; i < there->epoch_count; i++) {
+        epochs[i] = there->epochs[i];
+        epochs[i].shards =
+            arena_array(view->arena, epochs[i].shard_count + 1, sizeof(struct replica *));
+    }
+    client.name = arena_strdup(view->arena, there->name);
+    client.epochs = epochs;
+    return client;
+}
+
+/* Places in this process are given in turns: what runs keeps its own whatever else the map has, so
+ * that a new epoch of one client never ends the index of another. */
+enum turn { TURN_RUNNING, TURN_SERVING, TURN_OTHERS, TURN_COUNT };
+
+static void place_shard(struct follower *follower, struct held_view *view,
+                        const struct index_client *client, const struct index_epoch *epoch,
+                        uint32_t shard, enum turn turn)
+{
+    struct replica *there =
+        find_replica(&follower->view->view, client->name, epoch->epoch, shard, epoch->shard_count);
+    bool has_room = view->view.replica_count < replica_count_max(follower);
+
+    if (epoch->shards[shard] || !is_ours(follower, shard))
+        return;
+    if (turn == TURN_RUNNING && there) {
+        assert(has_room); /* no more than there were */
+        epoch->shards[shard] = replica_ref(there);
+    } else if (has_room && (turn == TURN_OTHERS ||
+                            (turn == TURN_SERVING &&
+                             epoch->state == TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING))) {
+        epoch->shards[shard] = start_replica(follower, client->name, epoch, shard);
+    } else if (turn == TURN_OTHERS && !view->view.left_count++) {
+        tell_trouble(view, arena_printf(view->arena,
+                                        "this process follows %u shards and no more (shard %u of "
+                                        "%s, epoch %jd, is the first that it leaves out): list "
+                                        "those that it is to follow in searcher.shards",
+                                        replica_count_max(follower), shard, client->name,
+                                        (intmax_t)epoch->epoch));
+    }
+    view->view.replica_count += epoch->shards[shard] != NULL;
+}
+
+static void place_shards(struct follower *follower, struct held_view *view, enum turn turn)
+{
+    for (uint32_t i = 0; i < view->view.client_count; i++) {
+        const struct index_client *client = &view->view.clients[i];
+
+        for (uint32_t k = 0; k < client->epoch_count; k++)
+            for (uint32_t s = 0; s < client->epochs[k].shard_count; s++)
+                place_shard(follower, view, client, &client->epochs[k], s, turn);
     }
 }
 
@@ -262,32 +350,36 @@ static struct held_view *make_view(struct follower *follower, const Torg__V1__In
 {
     struct held_view *view = view_new();
     struct index_client *clients = arena_array(view->arena, map->n_clients + 1, sizeof(*clients));
-    uint32_t room = SEARCHER_REPLICA_COUNT_MAX;
     uint32_t count = 0;
 
     for (size_t i = 0; i < map->n_clients; i++) {
         const Torg__V1__IndexMap__Client *message = map->clients[i];
-        struct index_epoch *epochs;
+        const struct index_client *there = view_find(&follower->view->view, message->name);
 
-        if (!is_client_name(message->name) || !are_shards_right(message)) {
-            log_error("a client of the index map is skipped", LOG_TEXT("client", message->name),
-                      LOG_INT("shards", message->shard_count));
+        if (is_client_name(message->name) && are_shards_right(message) &&
+            !has_other_shards(follower, message)) {
+            clients[count++] = read_client(view, message);
             continue;
         }
-        epochs = arena_array(view->arena, message->n_epochs + 1, sizeof(*epochs));
-        for (size_t k = 0; k < message->n_epochs; k++)
-            make_epoch(follower, view, message, message->epochs[k], &epochs[k], &room);
-        clients[count++] = (struct index_client){.name = arena_strdup(view->arena, message->name),
-                                                 .id = message->id,
-                                                 .shard_count = message->shard_count,
-                                                 .epochs = epochs,
-                                                 .epoch_count = (uint32_t)message->n_epochs};
+        view->view.skipped_count++;
+        tell_trouble(view, arena_printf(view->arena,
+                                        "what the index map says of the client \"%.40s\" cannot be "
+                                        "used (%u shards): %s",
+                                        message->name, message->shard_count,
+                                        there ? "it stays as it was" : "it is left out"));
+        if (there)
+            clients[count++] = keep_client(view, there);
     }
-    view->view = (struct index_view){.clients = clients, .client_count = count};
+    view->view.clients = clients;
+    view->view.client_count = count;
+    for (enum turn turn = TURN_RUNNING; turn < TURN_COUNT; turn++)
+        place_shards(follower, view, turn);
     return view;
 }
 
-/* Replicas of `old` that the new view does not have end; their directories go with the epoch. */
+/* Replicas of `old` that the new view does not have end, and their directories go: the map, which
+ * was read whole, has no such client or epoch any more. What finds no place, or cannot be read, is
+ * in the view as it was (make_view). */
 static void stop_others(const struct index_view *old, const struct index_view *now)
 {
     for (uint32_t i = 0; i < old->client_count; i++) {
@@ -331,6 +423,17 @@ static void remove_leftovers(const struct follower *follower, const struct index
         closedir(entries);
 }
 
+/* What of the map is not followed: logged when it is something else than before. */
+static void tell_what_is_left(struct follower *follower, const struct index_view *old,
+                              const struct index_view *now)
+{
+    gauge_set(follower->left, now->left_count);
+    gauge_set(follower->skipped, now->skipped_count);
+    if (now->trouble && (!old->trouble || strcmp(old->trouble, now->trouble) != 0))
+        log_error("not all of the index map is followed", LOG_TEXT("reason", now->trouble),
+                  LOG_INT("shards", now->left_count), LOG_INT("clients", now->skipped_count));
+}
+
 static void use_map(struct follower *follower, const Torg__V1__IndexMap *map)
 {
     struct held_view *view = make_view(follower, map);
@@ -343,6 +446,7 @@ static void use_map(struct follower *follower, const Torg__V1__IndexMap *map)
     follower->has_map = true;
     condition_broadcast(&follower->changed);
     pthread_mutex_unlock(&follower->lock);
+    tell_what_is_left(follower, &old->view, &view->view);
     stop_others(&old->view, &view->view);
     view_release(&old->view);
     for (uint32_t i = 0; i < view->view.client_count && is_first; i++)
@@ -416,8 +520,9 @@ static void checkpoint_all(struct follower *follower, bool is_all)
                 struct err err;
 
                 task_says(&follower->keeper, "writing checkpoints");
-                if (replica && !task_is_stopping(&follower->keeper) &&
-                    (is_all || replica_wants_checkpoint(replica)) &&
+                if (!replica || task_is_stopping(&follower->keeper))
+                    continue;
+                if ((is_all || replica_wants_checkpoint(replica)) &&
                     replica_checkpoint(replica, &err))
                     log_warn("a checkpoint failed; it is tried again later",
                              LOG_TEXT("client", view->clients[i].name), LOG_INT("shard", s),
@@ -478,6 +583,11 @@ int follower_start(const struct follower_options *options, struct follower **out
     follower->old.now = metrics_gauge("torg_searcher_old_states", NULL,
                                       "Shards that hold an old state beside the one that is to "
                                       "replace it.");
+    follower->left = metrics_gauge("torg_searcher_shards_left_out", NULL,
+                                   "Shards of the index map that this process should follow and "
+                                   "has no room for.");
+    follower->skipped = metrics_gauge("torg_searcher_map_clients_skipped", NULL,
+                                      "Clients of the index map whose entry cannot be used.");
     (void)read_map(follower, &later); /* before the first search; the watcher tries again */
     if (task_start(&follower->watcher, &watcher, NULL) ||
         task_start(&follower->keeper, &keeper, NULL))

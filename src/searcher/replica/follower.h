@@ -6,6 +6,9 @@
  *   index-map ──> struct index_view (immutable, counted) ──> calls
  *             └─> replicas that are new are started, those of retired epochs stopped and removed
  *
+ * What runs stays, before anything that is new finds a place; only what a map that was read whole
+ * does not have any more is ended. What finds no place is told: by the log, a metric and /readyz.
+ *
  * A call takes one view and reads the serving epoch from it once, so that no answer mixes two.
  *
  * Threads: one that watches the register, one that writes checkpoints now and then; all functions
@@ -43,6 +46,10 @@ struct index_client {
 struct index_view {
     const struct index_client *clients;
     uint32_t client_count;
+    uint32_t replica_count; /* shards of all that are followed */
+    uint32_t left_count;    /* shards of this process that found no room in it */
+    uint32_t skipped_count; /* clients whose entry of the map cannot be used */
+    const char *trouble;    /* the first of both, in words; NULL: all of the map is followed */
 };
 
 struct follower;

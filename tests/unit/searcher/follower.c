@@ -637,6 +637,153 @@ static void a_retired_epoch_leaves_nothing(void **state)
     close_world(&world);
 }
 
+/* ---- more than there is room for ---- */
+
+enum { ROOM_COUNT = 2 };
+
+static void follow_with_room(struct world *world)
+{
+    const struct follower_options options = {.topics = world->topics,
+                                             .coord = world->coord,
+                                             .clock = clock_system(),
+                                             .dir = world->dir,
+                                             .replica_count_max = ROOM_COUNT};
+    struct err err = {0};
+
+    assert_int_equal(follower_start(&options, &world->follower, &err), 0);
+}
+
+/* The first shard of the client's epoch; NULL: it is not followed. Good while the view is held. */
+static const struct replica *find_first(const struct index_view *view, const char *name,
+                                        int64_t epoch)
+{
+    const struct index_client *client = view_find(view, name);
+    const struct index_epoch *there = client ? client_find_epoch(client, epoch) : NULL;
+
+    return there ? there->shards[0] : NULL;
+}
+
+/* Until the view leaves out so many shards, and so many clients; given back by view_release. */
+static const struct index_view *wait_view(struct world *world, uint32_t left, uint32_t skipped)
+{
+    int64_t until_us = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
+    const struct index_view *view = follower_view(world->follower);
+
+    while (view->left_count != left || view->skipped_count != skipped) {
+        if (clock_mono_us(clock_system()) > until_us)
+            fail_msg("%u shards and %u clients left out", view->left_count, view->skipped_count);
+        view_release(view);
+        usleep(1000);
+        view = follower_view(world->follower);
+    }
+    return view;
+}
+
+static void expect_dir(const struct world *world, const char *name)
+{
+    char path[PATH_SIZE];
+
+    snprintf(path, sizeof(path), "%s/%s", world->dir, name);
+    assert_int_equal(access(path, F_OK), 0);
+}
+
+static void expect_trouble(struct world *world, const char *part)
+{
+    const struct front front = {.follower = world->follower, .clock = clock_system()};
+    struct front_state state;
+    struct err err;
+
+    assert_int_not_equal(front_check(&front, &state, &err), 0);
+    assert_non_null(strstr(err.text, part));
+}
+
+static void wait_ready(const struct replica *replica)
+{
+    int64_t until_us = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
+    struct replica_state state = {0};
+
+    for (; !state.is_ready; usleep(1000)) {
+        assert_true(clock_mono_us(clock_system()) < until_us);
+        replica_state((struct replica *)replica, &state);
+    }
+}
+
+static void a_new_epoch_takes_no_place_from_what_runs(void **state)
+{
+    const struct announced one[] = {{"a", 1, {{1, SERVING}}}, {"b", 1, {{1, SERVING}}}};
+    const struct announced two[] = {{"a", 1, {{1, SERVING}, {2, BUILDING}}},
+                                    {"b", 1, {{1, SERVING}}}};
+    const struct announced last[] = {{"a", 1, {{2, SERVING}}}, {"b", 1, {{1, SERVING}}}};
+    const struct index_view *before, *view;
+    struct world world;
+
+    (void)state;
+    open_world(&world, "memory:");
+    make_topic(world.topics, "index.a.1", 1);
+    make_topic(world.topics, "index.a.2", 1);
+    make_topic(world.topics, "index.b.1", 1);
+    announce(world.coord, one, 2);
+    follow_with_room(&world);
+    before = follower_view(world.follower);
+    assert_null(before->trouble);
+    wait_ready(find_first(before, "a", 1));
+    wait_ready(find_first(before, "b", 1));
+    announce(world.coord, two, 2);
+    view = wait_view(&world, 1, 0);
+    assert_ptr_equal(find_first(view, "a", 1), find_first(before, "a", 1));
+    assert_ptr_equal(find_first(view, "b", 1), find_first(before, "b", 1));
+    assert_null(find_first(view, "a", 2));
+    view_release(before);
+    view_release(view);
+    expect_trouble(&world, "epoch 2");
+    expect_dir(&world, "b/1/0");
+    unfollow(&world);
+    follow_with_room(&world); /* what serves comes before what is built */
+    view = wait_view(&world, 1, 0);
+    assert_non_null(find_first(view, "a", 1));
+    assert_non_null(find_first(view, "b", 1));
+    view_release(view);
+    announce(world.coord, last, 2);
+    view = wait_view(&world, 0, 0);
+    assert_non_null(find_first(view, "a", 2));
+    assert_null(view->trouble);
+    view_release(view);
+    close_world(&world);
+}
+
+static void what_the_map_says_wrongly_ends_nothing(void **state)
+{
+    static const uint32_t counts[] = {0, 2}; /* not a count; not what lies there */
+    const struct index_view *before, *view;
+    struct announced clients[] = {{"a", 1, {{1, SERVING}}}, {"b", 1, {{1, SERVING}}}};
+    struct world world;
+
+    (void)state;
+    open_world(&world, "memory:");
+    make_topic(world.topics, "index.a.1", 1);
+    make_topic(world.topics, "index.b.1", 1);
+    announce(world.coord, clients, 2);
+    follow_with_room(&world);
+    before = follower_view(world.follower);
+    wait_ready(find_first(before, "a", 1));
+    wait_ready(find_first(before, "b", 1));
+    for (int i = 0; i < 2; i++) {
+        clients[0].shard_count = counts[i];
+        announce(world.coord, clients, 2);
+        view = wait_view(&world, 0, 1);
+        assert_ptr_equal(find_first(view, "a", 1), find_first(before, "a", 1));
+        assert_ptr_equal(find_first(view, "b", 1), find_first(before, "b", 1));
+        view_release(view);
+        expect_trouble(&world, "\"a\"");
+        expect_dir(&world, "a/1/0");
+        clients[0].shard_count = 1;
+        announce(world.coord, clients, 2);
+        view_release(wait_view(&world, 0, 0));
+    }
+    view_release(before);
+    close_world(&world);
+}
+
 static void only_listed_shards_are_followed(void **state)
 {
     static const uint32_t shards[] = {1, 5};
@@ -774,6 +921,8 @@ int main(void)
         cmocka_unit_test(a_shard_ahead_of_its_topic_begins_anew),
         cmocka_unit_test(a_damaged_directory_is_replayed),
         cmocka_unit_test(a_retired_epoch_leaves_nothing),
+        cmocka_unit_test(a_new_epoch_takes_no_place_from_what_runs),
+        cmocka_unit_test(what_the_map_says_wrongly_ends_nothing),
         cmocka_unit_test(only_listed_shards_are_followed),
         cmocka_unit_test(readers_and_epochs_go_on_beside_each_other),
     };
