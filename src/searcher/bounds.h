@@ -17,6 +17,7 @@ enum {
     SEARCHER_CLIENT_SIZE_MAX = 40,        /* of a client's name */
     SEARCHER_MAP_SIZE_MAX = 1 << 20,      /* of the index map */
     SEARCHER_CHECKPOINT_MS = 600 * 1000,  /* of shards that change little */
+    SEARCHER_TAIL_SIZE_MAX = 64 << 20,    /* of what came while a checkpoint was written */
     SEARCHER_POURED_MS = 5 * 1000,        /* after a pour: well below registry.index_trim_delay */
     SEARCHER_DEADLINE_MS = 1000,          /* the default of searcher.deadline */
     SEARCHER_DEADLINE_MS_MAX = 60 * 1000, /* of a search that does */

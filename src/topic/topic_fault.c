@@ -165,6 +165,8 @@ static int fault_submit(struct topics *topics, const struct submit *submit, stru
     struct lost_ack *lost = NULL;
     int rc;
 
+    while (atomic_load(&faults->hold_produce))
+        clock_sleep(topics->clock, MS_US);
     if (strikes(&faults->fail_produce))
         return err_set(err, ERR_UNAVAILABLE, "topic %s: produce failed (injected)", submit->name);
     if (strikes(&faults->delay_produce))

@@ -20,12 +20,13 @@ struct topic_faults {
     _Atomic int duplicate_produce; /* stored twice, as a retry after a lost ack does */
     _Atomic int delay_produce;     /* by delay_ms */
     _Atomic int delay_ms;
-    _Atomic int fail_read;   /* polls and reads: ERR_UNAVAILABLE */
-    _Atomic int fail_commit; /* ERR_UNAVAILABLE, nothing committed */
-    _Atomic int lose_commit; /* committed, yet ERR_TIMEOUT */
-    _Atomic int fail_seek;   /* ERR_UNAVAILABLE, the position stays */
-    _Atomic int fail_lag;    /* ERR_UNAVAILABLE */
-    _Atomic int hide_topic;  /* of descriptions: ERR_NOT_FOUND, as if it were made after that */
+    _Atomic int hold_produce; /* no count: as long as it is not 0 */
+    _Atomic int fail_read;    /* polls and reads: ERR_UNAVAILABLE */
+    _Atomic int fail_commit;  /* ERR_UNAVAILABLE, nothing committed */
+    _Atomic int lose_commit;  /* committed, yet ERR_TIMEOUT */
+    _Atomic int fail_seek;    /* ERR_UNAVAILABLE, the position stays */
+    _Atomic int fail_lag;     /* ERR_UNAVAILABLE */
+    _Atomic int hide_topic;   /* of descriptions: ERR_NOT_FOUND, as if it were made after that */
 };
 
 /* Of topics opened by a fault: URL. */

@@ -175,7 +175,8 @@ def fall_behind(at):
     told = at.call("SearcherService/GetFreshness", {})[1]["shards"]
     ends = {each.get("shard", 0): int(each["end"]) for each in told}
     tap.equal(place.stop(), 0, place.log()[-2000:])
-    place.start("serve", "system", "receiver", "indexer", f"--registry.shards={at.shards}")    # no pours
+    place.start("serve", "system", "receiver", "indexer", f"--registry.shards={at.shards}",
+                "--registry.index_slack=1000000000")        # no pours
 
     def is_behind():
         at.last = at.put()

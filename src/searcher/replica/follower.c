@@ -527,6 +527,7 @@ static void checkpoint_all(struct follower *follower, bool is_all)
                     log_warn("a checkpoint failed; it is tried again later",
                              LOG_TEXT("client", view->clients[i].name), LOG_INT("shard", s),
                              LOG_TEXT("reason", err.text));
+                replica_keep_tail(replica);
             }
     view_release(view);
 }

@@ -15,6 +15,7 @@
 #include "index/bounds.h"
 #include "model/topics.h"
 #include "searcher/replica/replica_parts.h"
+#include "searcher/replica/tail.h"
 
 enum { PATH_SIZE = 4096 };
 
@@ -425,6 +426,55 @@ int replica_checkpoint(struct replica *replica, struct err *err)
     replica->has_failed_to_save = rc && rc != ERR_TIMEOUT && rc != ERR_CANCELLED;
     pthread_mutex_unlock(&replica->lock);
     return rc;
+}
+
+/* Where the shard lies that is followed, if it has a checkpoint that lacks a tail; held then. */
+static struct opened *hold_without_tail(struct replica *replica, const char **dir, uint64_t *offset,
+                                        uint64_t *end)
+{
+    struct buf note = BUF_INIT(SHARD_NOTE_SIZE_MAX);
+    struct opened *opened = NULL;
+
+    pthread_mutex_lock(&replica->lock);
+    *dir = replica->places[replica->opened_place];
+    if (!replica->is_saving_tail && *dir)
+        opened = hold(replica->opened);
+    replica->is_saving_tail = replica->is_saving_tail || opened;
+    pthread_mutex_unlock(&replica->lock);
+    if (opened && (shard_peek(*dir, offset, end, &note, NULL) ||
+                   (*offset == replica->tail_offset && *end == replica->tail_end))) {
+        pthread_mutex_lock(&replica->lock);
+        replica->is_saving_tail = false;
+        pthread_mutex_unlock(&replica->lock);
+        let_go(opened, NULL);
+        opened = NULL;
+    }
+    buf_release(&note);
+    return opened;
+}
+
+void replica_keep_tail(struct replica *replica)
+{
+    const struct replica_options *options = &replica->options;
+    struct opened *opened;
+    uint64_t offset, end;
+    const char *dir;
+    struct err err;
+
+    object_check(replica, REPLICA_MAGIC);
+    opened = hold_without_tail(replica, &dir, &offset, &end);
+    if (!opened)
+        return;
+    if (tail_save(dir, options->topics, replica->topic, options->shard, offset, end, &err))
+        log_warn("a checkpoint needs messages of its topic that could not be kept beside it",
+                 LOG_TEXT("topic", replica->topic), LOG_INT("partition", options->shard),
+                 LOG_INT("from", offset), LOG_INT("to", end), LOG_TEXT("reason", err.text));
+    pthread_mutex_lock(&replica->lock);
+    replica->tail_offset = offset; /* it is not tried again: the next checkpoint comes soon */
+    replica->tail_end = end;
+    replica->is_saving_tail = false;
+    pthread_mutex_unlock(&replica->lock);
+    let_go(opened, NULL);
 }
 
 bool replica_wants_checkpoint(struct replica *replica)

@@ -135,13 +135,16 @@ bool replica_arrival(struct replica *replica, uint32_t doc_id, int64_t *sent_us,
 
 /* Compares all files with their checksums. ERR_CORRUPT names the damaged one. */
 int replica_check_files(struct replica *replica, struct err *err);
-/* What it holds, as a number (shard_hash), and the state it has then; nothing is applied meanwhile.
- */
+/* What it holds, as a number (shard_hash), and the state it has then; nothing is applied
+ * meanwhile. */
 int replica_content(struct replica *replica, int64_t deadline_us, uint64_t *content,
                     struct replica_state *state, struct err *err);
 
 /* Writes a checkpoint when there was a change since the last one. */
 int replica_checkpoint(struct replica *replica, struct err *err);
+/* Keeps what its last checkpoint, whoever has written it, needs of the topic (tail.h). One that
+ * cannot be kept is looked for in the topic alone. */
+void replica_keep_tail(struct replica *replica);
 /* Whether one should be written soon: a pour has ended, and its topic will be trimmed. */
 bool replica_wants_checkpoint(struct replica *replica);
 

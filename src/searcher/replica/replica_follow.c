@@ -18,6 +18,7 @@
 #include "searcher/replica/lender.h"
 #include "searcher/replica/refusals.h"
 #include "searcher/replica/replica_parts.h"
+#include "searcher/replica/tail.h"
 
 enum {
     SWEEP_US = SECOND_US,
@@ -437,6 +438,33 @@ static int begin_anew(struct following *following, uint64_t first, struct err *e
     return applier_publish(following->applier, following->offset, err);
 }
 
+/* The topic has let go of what the checkpoint needs to be whole: if that was kept beside it, it is
+ * applied, and saved, as a stop in order would have left it. */
+static int apply_tail(struct following *following, struct err *err)
+{
+    struct replica *replica = following->replica;
+    struct shard *shard = following->opened->shard;
+    struct tail tail = {.offset = following->offset, .end = shard_serve_from(shard)};
+    struct err lack;
+    int rc = 0;
+
+    arena_reset(following->arena);
+    if (tail.offset >= tail.end || !replica->places[replica->place] ||
+        tail_load(replica->places[replica->place], &tail, following->arena, &lack))
+        return 0;
+    for (uint64_t i = 0; i < tail.end - tail.offset && !rc; i++)
+        rc = apply_message(following, &tail.messages[i], err);
+    following->refusals.count = 0; /* they were told when it was applied before */
+    if (!rc)
+        rc = applier_publish(following->applier, following->offset, err);
+    if (!rc)
+        rc = shard_checkpoint(shard, err);
+    log_info("a shard has what its checkpoint lacks from beside it",
+             LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
+             LOG_INT("from", tail.offset), LOG_INT("to", following->offset));
+    return rc;
+}
+
 static int open_following(struct following *following, struct err *err)
 {
     struct replica *replica = following->replica;
@@ -456,11 +484,13 @@ static int open_following(struct following *following, struct err *err)
     following->end = following->ready_at = end;
     following->opened_us = clock_mono_us(replica->options.clock);
     following->poured = 0;
-    following->is_behind = following->offset < first;
-    following->is_gone = following->is_behind || following->offset > end;
     rc = applier_new(shard, &following->applier, err);
     if (!rc)
         applier_set_numbers(following->applier, replica->options.numbers);
+    if (!rc && following->offset < first)
+        rc = apply_tail(following, err);
+    following->is_behind = following->offset < first;
+    following->is_gone = following->is_behind || following->offset > end;
     if (!rc && following->is_gone && following->offset == 0) {
         following->is_gone = false;
         rc = begin_anew(following, first, err);
@@ -473,6 +503,7 @@ static int open_following(struct following *following, struct err *err)
         return rc;
     pthread_mutex_lock(&replica->lock);
     replica->opened = following->opened;
+    replica->opened_place = replica->place;
     replica->checkpoint_offset = following->offset;
     pthread_mutex_unlock(&replica->lock);
     show_state(following);

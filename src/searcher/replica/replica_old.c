@@ -86,10 +86,11 @@ static struct glance glance_at(const char *dir)
     return seen;
 }
 
-/* An old state of before a restart. */
+/* An old state of before a restart. What could not be read has been thrown away, and is empty. */
 static bool open_old(struct replica *replica, uint32_t place, const struct glance *seen)
 {
-    struct shard *shard = NULL;
+    struct opened *opened;
+    struct shard *shard;
     struct err err;
 
     if (seen->offset < seen->serve_from || !seen->progress.time_us || !enter_room(replica))
@@ -98,8 +99,14 @@ static bool open_old(struct replica *replica, uint32_t place, const struct glanc
         leave_room(replica);
         return false;
     }
+    opened = opened_new(shard);
+    if (shard_offset(shard) != seen->offset) {
+        replica_close_shard(replica, opened);
+        leave_room(replica);
+        return false;
+    }
     pthread_mutex_lock(&replica->lock);
-    replica->old = opened_new(shard);
+    replica->old = opened;
     replica->old_us = seen->progress.time_us;
     pthread_mutex_unlock(&replica->lock);
     return true;

@@ -59,6 +59,7 @@ struct replica {
     bool has_leftover;       /* its files are at the other place */
     /* Under the lock. */
     struct opened *opened; /* NULL: not open */
+    uint32_t opened_place; /* where that lies */
     struct opened *old;    /* a whole state, served while another is made; NULL: there is none */
     int64_t old_us;        /* its newest message's */
     uint64_t whole_offset; /* of the state that replaced the last one, when it did */
@@ -66,8 +67,10 @@ struct replica {
     struct replica_state state;
     uint64_t checkpoint_offset; /* of the last one */
     uint64_t poured_offset;     /* behind the end of a pour that was applied last; 0: none was */
-    struct content_ask *ask;    /* of who waits; NULL: nobody does */
-    struct arrivals *arrivals;  /* owned; has a lock of its own */
+    uint64_t tail_offset, tail_end; /* of the tail that was written last (tail.h) */
+    bool is_saving_tail;
+    struct content_ask *ask;   /* of who waits; NULL: nobody does */
+    struct arrivals *arrivals; /* owned; has a lock of its own */
 };
 
 /* The apply thread. */

@@ -4,13 +4,16 @@
 #include "base/clock.h"
 #include "searcher/replica/follower.h"
 
+#include <glob.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -35,6 +38,7 @@ enum {
     STOP_COUNT = 6,
     HOUR = 3600,
     ELSEWHERE = 777, /* hits of another searcher */
+    ELSEWHERE_CPU_US = 3600 * 1000,
 };
 
 #define SERVING TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING
@@ -336,6 +340,23 @@ static void a_shard_far_behind_is_served_until_it_is_filled(void **state)
     close_world(&world);
 }
 
+/* A replica whose topic has lost its beginning answers with what it had. Gives the topic's end. */
+static uint64_t open_with_old_state(struct world *world, struct replica_state *now)
+{
+    uint64_t end;
+
+    open_world(world);
+    end = send_all(world);
+    follow(world);
+    wait_until(world, true, end, now);
+    unfollow(world);
+    end = lose_topic(world);
+    follow(world);
+    wait_until(world, false, end, now);
+    expect(world, OLD_COUNT, true);
+    return end;
+}
+
 /* Its files go when those of the new state are there; a kill in between leaves either. */
 static void the_old_files_go_with_the_first_checkpoint(void **state)
 {
@@ -345,15 +366,7 @@ static void the_old_files_go_with_the_first_checkpoint(void **state)
     uint64_t end;
 
     (void)state;
-    open_world(&world);
-    end = send_all(&world);
-    follow(&world);
-    wait_until(&world, true, end, &now);
-    unfollow(&world);
-    end = lose_topic(&world);
-    follow(&world);
-    wait_until(&world, false, end, &now);
-    expect(&world, OLD_COUNT, true);
+    end = open_with_old_state(&world, &now);
     assert_true(is_there(&world, "0") && is_there(&world, "0.b"));
     send_mark(&world, BEGIN, 2, 4);
     send_titled(&world, 4, 1);
@@ -377,6 +390,49 @@ static void the_old_files_go_with_the_first_checkpoint(void **state)
     send_mark(&world, END, 3, 5);
     wait_until(&world, true, end + 5, &now);
     expect(&world, 2, false);
+    close_world(&world);
+}
+
+/* The checkpoint's columns are of a format that this program does not read. */
+static void change_format(const struct world *world)
+{
+    char pattern[PATH_SIZE];
+    glob_t found;
+    FILE *file;
+
+    snprintf(pattern, sizeof(pattern), "%s/c/1/0/columns*/columns", world->dir);
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    assert_int_equal(found.gl_pathc, 1);
+    file = fopen(found.gl_pathv[0], "r+");
+    globfree(&found);
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 4, SEEK_SET), 0);
+    assert_int_equal(fputc(1, file), 1);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Thrown away, it would be empty: that is not what the shard had. */
+static void an_old_state_that_cannot_be_read_is_not_served(void **state)
+{
+    struct replica_state now = {0};
+    struct world world;
+    uint64_t end;
+
+    (void)state;
+    end = open_with_old_state(&world, &now);
+    send_mark(&world, BEGIN, 2, 4);
+    send_titled(&world, 4, 1);
+    wait_until(&world, false, end + 3, &now);
+    save(&world); /* of what is half filled */
+    unfollow(&world);
+    change_format(&world);
+    follow(&world);
+    wait_until(&world, false, end + 3, &now);
+    expect_none(&world, HOUR);
+    assert_false(is_there(&world, "0"));
+    send_mark(&world, END, 2, 4);
+    wait_until(&world, true, end + 4, &now);
+    expect(&world, 1, false);
     close_world(&world);
 }
 
@@ -423,12 +479,23 @@ static void *run_pump(void *arg)
     return NULL;
 }
 
+/* The offsets of the checkpoint that is there. */
+static void peek(const struct world *world, uint64_t *offset, uint64_t *serve_from)
+{
+    struct buf note = BUF_INIT(SHARD_NOTE_SIZE_MAX);
+    char path[PATH_SIZE];
+    struct err err = {0};
+
+    snprintf(path, sizeof(path), "%s/c/1/0", world->dir);
+    assert_int_equal(shard_peek(path, offset, serve_from, &note, &err), 0);
+    buf_release(&note);
+}
+
 /* However much comes meanwhile: what a stop in order writes needs nothing of what the topic has let
  * go of by the next start. */
 static void a_stop_under_load_leaves_a_state_that_can_be_served(void **state)
 {
     struct replica_state now = {0};
-    char path[PATH_SIZE];
     struct world world;
     uint64_t end;
 
@@ -439,9 +506,7 @@ static void a_stop_under_load_leaves_a_state_that_can_be_served(void **state)
     wait_until(&world, true, end, &now);
     for (int i = 0; i < STOP_COUNT; i++) {
         struct pump pump = {.world = &world};
-        struct buf note = BUF_INIT(SHARD_NOTE_SIZE_MAX);
         uint64_t offset, serve_from;
-        struct err err = {0};
 
         pump.message =
             message_titled(1, 7, "pk7", i % 2 ? "велосипед" : "самокат", 1, 0, world.arena);
@@ -451,11 +516,9 @@ static void a_stop_under_load_leaves_a_state_that_can_be_served(void **state)
         unfollow(&world);
         atomic_store(&pump.is_ending, true);
         pthread_join(pump.thread, NULL);
-        snprintf(path, sizeof(path), "%s/c/1/0", world.dir);
-        assert_int_equal(shard_peek(path, &offset, &serve_from, &note, &err), 0);
+        peek(&world, &offset, &serve_from);
         assert_true(offset > end);
         assert_int_equal(serve_from, offset);
-        buf_release(&note);
         if (i + 1 < STOP_COUNT)
             follow(&world);
     }
@@ -463,6 +526,68 @@ static void a_stop_under_load_leaves_a_state_that_can_be_served(void **state)
     follow(&world);
     wait_until(&world, false, end, &now); /* it has looked for a pour as far as the topic goes */
     expect(&world, OLD_COUNT, true);
+    close_world(&world);
+}
+
+/* Checkpoints under load until one is not whole by itself; then what it needs is kept. */
+static uint64_t save_under_load(struct world *world)
+{
+    const struct index_view *view = follower_view(world->follower);
+    struct pump pump = {.world = world};
+    uint64_t offset = 0, serve_from = 0;
+    int64_t until_us = deadline(PATIENCE_MS);
+
+    pump.message = message_titled(1, 7, "pk7", "самокат", 1, 0, world->arena);
+    assert_int_equal(pthread_create(&pump.thread, NULL, run_pump, &pump), 0);
+    while (offset == serve_from) {
+        assert_true(clock_mono_us(clock_system()) < until_us);
+        save(world);
+        peek(world, &offset, &serve_from);
+    }
+    atomic_store(&pump.is_ending, true);
+    pthread_join(pump.thread, NULL);
+    replica_keep_tail(replica_of(view));
+    view_release(view);
+    return serve_from;
+}
+
+static void run_command(const char *const words[])
+{
+    int status;
+    pid_t pid;
+
+    assert_int_equal(posix_spawnp(&pid, words[0], NULL, NULL, (char *const *)words, environ), 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+/* What is on the disk now is what a kill leaves: files only grow until the next checkpoint. */
+static void a_kill_under_load_leaves_a_state_that_can_be_served(void **state)
+{
+    char there[PATH_SIZE], killed[PATH_SIZE];
+    struct replica_state now = {0};
+    uint64_t end, kept, offset, serve_from;
+    struct world world;
+
+    (void)state;
+    open_world(&world);
+    end = send_all(&world);
+    follow(&world);
+    wait_until(&world, true, end, &now);
+    kept = save_under_load(&world);
+    snprintf(there, sizeof(there), "%s/c", world.dir);
+    snprintf(killed, sizeof(killed), "%s/killed", world.dir);
+    run_command((const char *const[]){"cp", "-r", there, killed, NULL});
+    unfollow(&world);
+    assert_int_equal(dir_remove(there, NULL), 0);
+    assert_int_equal(rename(killed, there), 0);
+    end = lose_topic(&world);
+    follow(&world);
+    wait_until(&world, false, end, &now);
+    expect(&world, OLD_COUNT, true);
+    peek(&world, &offset, &serve_from);
+    assert_int_equal(offset, kept);
+    assert_int_equal(serve_from, kept);
     close_world(&world);
 }
 
@@ -512,6 +637,7 @@ static void tell_shard(const struct other *other, struct buf *out)
     shard.stages = all;
     shard.n_stages = 1;
     shard.old_seconds = other->old_seconds;
+    shard.cpu_microseconds = ELSEWHERE_CPU_US;
     put_message(&shard.base, out);
 }
 
@@ -571,6 +697,7 @@ static void who_is_caught_up_is_asked_first(void **state)
     struct replica_state now = {0};
     struct peers *peers;
     struct world world;
+    int64_t cpu_us;
     uint64_t end;
 
     (void)state;
@@ -584,7 +711,9 @@ static void who_is_caught_up_is_asked_first(void **state)
     follow(&world);
     wait_until(&world, false, end, &now);
     peers = know_other(&world, &fresh);
+    cpu_us = worker_cpu_us();
     expect(&world, ELSEWHERE, false);
+    assert_true(worker_cpu_us() - cpu_us >= ELSEWHERE_CPU_US); /* billed as it says */
     peers_close(peers);
     peers = know_other(&world, &away);
     expect(&world, OLD_COUNT, true);
@@ -604,8 +733,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_shard_far_behind_is_served_until_it_is_filled),
         cmocka_unit_test(the_old_files_go_with_the_first_checkpoint),
+        cmocka_unit_test(an_old_state_that_cannot_be_read_is_not_served),
         cmocka_unit_test(a_replay_is_served_from_its_checkpoint),
         cmocka_unit_test(a_stop_under_load_leaves_a_state_that_can_be_served),
+        cmocka_unit_test(a_kill_under_load_leaves_a_state_that_can_be_served),
         cmocka_unit_test(who_is_caught_up_is_asked_first),
     };
 
