@@ -810,6 +810,37 @@ static void a_switch_that_loses_documents_needs_consent(void **state)
     index_place_close(&place);
 }
 
+/* Nobody could be asked for consent: what was on its way when the epochs were switched. */
+static void what_waits_through_a_switch_and_does_not_fit_is_to_be_seen(void **state)
+{
+    struct indexer *indexer;
+    struct err err = {0};
+
+    begin(state, 1);
+    send("a", 1, 0, keyword("colour", "7"));
+    indexer = place_indexer(&place, 0, 1);
+    start(field("colour", TORG__V1__SCHEMA_FIELD__TYPE__INTEGER));
+    run_all(indexer);
+    send("a", 2, 0, keyword("colour", "red"));
+    assert_int_equal(try_switch(false, &err), 0);
+    run_all(indexer);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed WHERE "
+                                               "pk = 'a' AND version = 2 AND "
+                                               "reason LIKE '%colour%'"),
+                     1);
+    start(field("colour", TORG__V1__SCHEMA_FIELD__TYPE__KEYWORD));
+    run_all(indexer);
+    assert_int_equal(try_switch(false, &err), 0);
+    clock_manual_advance(&place.clock, (int64_t)FAILED_PAUSE_MS_MAX * 2 * MS_US);
+    run_all(indexer);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 0);
+    new_shelf.epoch = 3;
+    shelf_follow(&new_shelf, &place);
+    assert_int_equal(shelf_find(&new_shelf, "a")->version, 2);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
 /* A searcher that tells what the test wants. */
 struct told_searcher {
     bool is_known, is_there;
@@ -1071,6 +1102,7 @@ static const struct test_case cases[] = {
     CASE(a_field_that_joins_the_new_epoch_joins_the_kept_one_too),
     CASE(losses_are_told_and_need_consent),
     CASE(a_switch_that_loses_documents_needs_consent),
+    CASE(what_waits_through_a_switch_and_does_not_fit_is_to_be_seen),
     CASE(a_switch_needs_a_searcher_that_has_it),
     CASE(faults_and_writes_lose_nothing),
     CASE(of_two_starts_at_once_one_wins),

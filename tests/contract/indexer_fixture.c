@@ -318,6 +318,7 @@ static void change(struct shelf *shelf, const Torg__V1__IndexFields *told)
             continue;
         document->stock = one->values[0]->is_none ? 0 : one->values[0]->integer;
         shelf->change_count++;
+        shelf->change_version = one->version;
         if (!shelf->stock_min || document->stock < shelf->stock_min)
             shelf->stock_min = document->stock;
     }

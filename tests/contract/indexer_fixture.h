@@ -82,10 +82,11 @@ struct shelf {
     int64_t progress[4];
     struct shelf_document documents[SHELF_COUNT_MAX];
     size_t put_count, removal_count, stale_count, record_count, change_count;
-    int64_t stock_min; /* the least that a change has told since it was set; 0: none has */
-    char last_put[64]; /* pk */
-    bool has_gap;      /* it began in the midst of the topic: not whole before a pour's end */
-    int64_t pour;      /* that one; 0: none has begun */
+    int64_t change_version; /* of the document that the last change was told for */
+    int64_t stock_min;      /* the least that a change has told since it was set; 0: none has */
+    char last_put[64];      /* pk */
+    bool has_gap;           /* it began in the midst of the topic: not whole before a pour's end */
+    int64_t pour;           /* that one; 0: none has begun */
     uint64_t pour_ticket;
 };
 

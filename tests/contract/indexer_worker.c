@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/metrics.h"
 #include "base/random.h"
 #include "contract/indexer_fixture.h"
 #include "coord/bounds.h"
@@ -56,7 +57,7 @@ static void member_start(struct member *member, const char *name)
 
     if (coord_open(coord_url, name, NULL, &member->coord, &err))
         fail_msg("%s", err.text);
-    queue_bell_init(&member->bell, clock_system());
+    queue_bell_init(&member->bell, place.base.clock);
     member->worker = indexer_worker_start(&place.base, member->coord, &member->bell, 2);
 }
 
@@ -338,7 +339,55 @@ static void a_client_that_cannot_be_read_stops_no_other(void **state)
     index_place_close(&place);
 }
 
+/* --- an import --- */
+
+static struct gauge *lags[SHARD_COUNT];
+static _Atomic int64_t highest_lag;
+
+/* The worker itself asks for the time after each round: so no lag that it tells is missed. */
+static int64_t watch_lags(const struct clock *clock)
+{
+    (void)clock;
+    for (uint32_t i = 0; i < SHARD_COUNT; i++) {
+        int64_t lag = atomic_load(&lags[i]->value);
+
+        if (lag > atomic_load(&highest_lag))
+            atomic_store(&highest_lag, lag);
+    }
+    return clock_mono_us(clock_system());
+}
+
+/* Not after it alone: rounds that have more behind them tell how much that is. */
+static void an_import_tells_how_much_waits(void **state)
+{
+    enum { VERSION_COUNT = 40, ROUND_KEY_COUNT = 1000 };
+    struct clock watching = *clock_system();
+    static struct member member;
+
+    if (!open_place(case_on_servers(state)))
+        skip();
+    watching.mono_us = watch_lags;
+    place.base.clock = &watching;
+    atomic_store(&highest_lag, 0);
+    for (uint32_t i = 0; i < SHARD_COUNT; i++) {
+        char labels[128];
+
+        snprintf(labels, sizeof(labels), "client=\"%s\",shard=\"%u\",lane=\"main\"", place.client,
+                 i);
+        lags[i] = metrics_gauge("torg_queue_lag_elements", labels, "");
+    }
+    for (int64_t version = 1; version <= VERSION_COUNT; version++)
+        place_put_many(&place, ROUND_KEY_COUNT, version);
+    member_start(&member, "only");
+    wait_until_done();
+    member_stop(&member);
+    /* what was sent and is not noted yet is told as well, but that is not so much */
+    assert_true(atomic_load(&highest_lag) > 2 * (int64_t)INDEXER_PENDING_COUNT);
+    index_place_close(&place);
+}
+
 static const struct test_case cases[] = {
+    CASE(an_import_tells_how_much_waits),
     CASE(workers_come_and_go_and_nothing_is_lost),
     CASE(a_client_that_appears_is_served),
     CASE(a_store_that_fails_for_a_while_only_delays),

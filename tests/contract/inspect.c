@@ -21,6 +21,7 @@
 #include "inspect/verify/verify.h"
 #include "model/bounds.h"
 #include "model/document_size.h"
+#include "registry/clients/epoch_desk.h"
 #include "registry/indexing/indexer.h"
 #include "registry/receiving/receiver.h"
 #include "searcher/replica/apply.h"
@@ -752,6 +753,104 @@ static void a_parked_document_is_told_apart(void **state)
     close_world(world);
 }
 
+static struct epoch_desk desk_of(const struct world *world)
+{
+    return (struct epoch_desk){.store = world->fixture->store,
+                               .clients = world->clients,
+                               .dictionaries = world->dictionaries,
+                               .topics = world->topics,
+                               .clock = clock_system()};
+}
+
+/* An epoch whose title is a point. */
+static void start_another_epoch(struct world *world, const struct epoch_desk *desk)
+{
+    Torg__V1__StartEpochRequest request = TORG__V1__START_EPOCH_REQUEST__INIT;
+    Torg__V1__EpochStatus status = TORG__V1__EPOCH_STATUS__INIT;
+    Torg__V1__SchemaField title = TORG__V1__SCHEMA_FIELD__INIT;
+    Torg__V1__SchemaField *fields[] = {&title};
+    struct violations reasons = violations_in(world->arena);
+    struct err err = {0};
+
+    title.name = "title";
+    title.type = TORG__V1__SCHEMA_FIELD__TYPE__POINT;
+    request.fields = fields;
+    request.n_fields = 1;
+    if (epoch_desk_start(desk, CLIENT, "ann", &request, &reasons, &status, &err))
+        fail_msg("%s", err.text);
+}
+
+static void give_up_epoch(struct world *world, const struct epoch_desk *desk)
+{
+    Torg__V1__AbandonEpochRequest abandon = TORG__V1__ABANDON_EPOCH_REQUEST__INIT;
+    Torg__V1__EpochStatus status = TORG__V1__EPOCH_STATUS__INIT;
+    struct err err = {0};
+
+    if (epoch_desk_abandon(desk, CLIENT, "ann", &abandon, world->arena, &status, &err))
+        fail_msg("%s", err.text);
+}
+
+/* A document of another epoch is one that the epoch before cannot take. */
+static void put_for_another_epoch(struct world *world, const struct epoch_desk *desk,
+                                  const char *pk)
+{
+    Torg__V1__RawDocument *document = document_of(world->arena, pk, 9);
+    Torg__V1__Verdict **verdicts;
+    struct err err = {0};
+
+    start_another_epoch(world, desk);
+    document->epoch = 2;
+    document->fields[0]->_text_case = TORG__V1__RAW_FIELD___TEXT__NOT_SET;
+    document->fields[0]->point = MESSAGE_NEW(geo_point, world->arena);
+    if (receiver_put(&world->receiver, CLIENT, LANE_MAIN, &document, 1, world->arena, &verdicts,
+                     &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(verdicts[0]->kind, TORG__V1__VERDICT__KIND__ACCEPTED);
+}
+
+/* It is in no index any more, or in none that is searched, and nobody has consented to that: it is
+ * sent once more, and fails. */
+static void expect_it_fails(struct world *world)
+{
+    expect(world, KIND(INDEX), "doc-001", "does not have it");
+    assert_int_equal(verify(world, true).fixed, 1);
+    index_all(world);
+    expect_none(world);
+    assert_int_equal(read_integer(world->fixture->store,
+                                  "SELECT COUNT(*) FROM registry_failed WHERE pk = 'doc-001' AND "
+                                  "reason LIKE '%title%'"),
+                     1);
+}
+
+static void what_is_left_of_an_epoch_that_was_given_up_is_found(void **state)
+{
+    struct world *world = filled_world(state);
+    const struct epoch_desk desk = desk_of(world);
+
+    put_for_another_epoch(world, &desk, "doc-001");
+    index_all(world);
+    assert_null(indexed(world, "doc-001"));
+    give_up_epoch(world, &desk);
+    index_all(world);
+    expect_it_fails(world);
+    close_world(world);
+}
+
+/* That it fits the epoch that is built now helps nobody who searches. */
+static void what_is_left_is_found_though_it_fits_the_next_epoch(void **state)
+{
+    struct world *world = filled_world(state);
+    const struct epoch_desk desk = desk_of(world);
+
+    put_for_another_epoch(world, &desk, "doc-001");
+    index_all(world);
+    give_up_epoch(world, &desk);
+    start_another_epoch(world, &desk);
+    index_all(world);
+    expect_it_fails(world);
+    close_world(world);
+}
+
 /* --- traces --- */
 
 static const Torg__V1__TraceStep *step_of(struct world *world, const char *pk, size_t place)
@@ -791,12 +890,20 @@ static void a_trace_tells_stage_by_stage(void **state)
 }
 
 static const struct test_case cases[] = {
-    CASE(what_agrees_passes_every_check),         CASE(documents_on_their_way_are_no_faults),
-    CASE(a_searcher_that_is_behind_is_no_fault),  CASE(faults_of_the_index_are_found),
-    CASE(faults_of_the_store_are_found),          CASE(a_client_that_cannot_be_read_is_a_fault),
-    CASE(what_has_just_ended_is_no_fault),        CASE(a_searcher_that_lies_is_a_fault),
-    CASE(the_largest_document_reaches_the_index), CASE(faults_of_the_queue_are_found),
-    CASE(what_differs_is_put_right_by_the_queue), CASE(a_parked_document_is_told_apart),
+    CASE(what_agrees_passes_every_check),
+    CASE(documents_on_their_way_are_no_faults),
+    CASE(a_searcher_that_is_behind_is_no_fault),
+    CASE(faults_of_the_index_are_found),
+    CASE(faults_of_the_store_are_found),
+    CASE(a_client_that_cannot_be_read_is_a_fault),
+    CASE(what_has_just_ended_is_no_fault),
+    CASE(a_searcher_that_lies_is_a_fault),
+    CASE(the_largest_document_reaches_the_index),
+    CASE(faults_of_the_queue_are_found),
+    CASE(what_differs_is_put_right_by_the_queue),
+    CASE(a_parked_document_is_told_apart),
+    CASE(what_is_left_of_an_epoch_that_was_given_up_is_found),
+    CASE(what_is_left_is_found_though_it_fits_the_next_epoch),
     CASE(a_trace_tells_stage_by_stage),
 };
 

@@ -6,6 +6,14 @@
 
 #include "registry/clients/convert.h"
 
+/* Written by name for an epoch that was given up. It may fit none that is left, and nobody has
+ * consented to that: it is sent once more, and stands in the lane failed then. */
+static bool is_stranded(const struct client_view *client, int64_t epoch, const struct row *row)
+{
+    return epoch == client->serving_epoch && row->order.epoch > client->writing_epoch &&
+           !client_epoch(client, row->order.epoch);
+}
+
 int row_fits(const struct inspect *inspect, const struct client_view *client, int64_t epoch,
              struct bytes pk, struct arena *arena, bool *fits, struct err *err)
 {
@@ -21,7 +29,7 @@ int row_fits(const struct inspect *inspect, const struct client_view *client, in
     *fits = false;
     if (rc || !found || row.status != ROW_ALIVE || !view)
         return rc;
-    if (row.order.epoch == epoch) {
+    if (row.order.epoch == epoch || is_stranded(client, epoch, &row)) {
         *fits = true;
         return 0;
     }

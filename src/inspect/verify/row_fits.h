@@ -5,7 +5,8 @@
 
 #include "inspect/inspect.h"
 
-/* That of its own epoch always; others when it fits their schema. */
+/* That of its own epoch always; others when it fits their schema. One whose own epoch was given up
+ * is to be in the one that serves, or to be told of. */
 int row_fits(const struct inspect *inspect, const struct client_view *client, int64_t epoch,
              struct bytes pk, struct arena *arena, bool *fits, struct err *err);
 

@@ -374,6 +374,26 @@ static int number_batch(struct batch *batch, struct err *err)
     return rc;
 }
 
+static int changes_too_fast(const struct indexer *indexer, struct err *err)
+{
+    return err_set(err, ERR_UNAVAILABLE, "client %s changes too fast to be read",
+                   indexer->client->name);
+}
+
+/* At the topics of all epochs, before anything is sent that hides what is lost. */
+static int look_first(struct indexer *indexer, struct err *err)
+{
+    int rc = 0;
+
+    for (int i = 0; i < CONFIRM_ATTEMPT_MAX && !rc; i++) {
+        rc = indexer_look(indexer, err);
+        if (rc != ERR_CONFLICT)
+            return rc;
+        rc = refresh(indexer, true, err);
+    }
+    return rc ? rc : changes_too_fast(indexer, err);
+}
+
 static int gather(struct batch *batch, struct err *err)
 {
     int rc = refresh(batch->indexer, false, err);
@@ -386,9 +406,7 @@ static int gather(struct batch *batch, struct err *err)
             return rc;
         rc = refresh(batch->indexer, true, err);
     }
-    return rc ? rc
-              : err_set(err, ERR_UNAVAILABLE, "client %s changes too fast to be read",
-                        batch->indexer->client->name);
+    return rc ? rc : changes_too_fast(batch->indexer, err);
 }
 
 /* A new field or epoch is told even when no document waits. */
@@ -473,7 +491,7 @@ int indexer_round(struct indexer *indexer, struct indexer_round *round, struct e
     if (!indexer->is_claimed) {
         rc = claim(indexer, err);
         if (!rc)
-            rc = indexer_tend(indexer, err); /* before anything is sent that hides what is lost */
+            rc = look_first(indexer, err);
     }
     if (!rc)
         rc = run_batch(&batch, err);

@@ -354,6 +354,35 @@ static void convert_for(struct batch *batch, struct item *item, uint32_t place,
     item->documents[place] = converted;
 }
 
+/* Written by name for an epoch that was given up: it came before writers, and has nowhere to wait.
+ */
+static bool is_stranded(const struct client_view *client, const struct item *item)
+{
+    return item->element.order.epoch > client->writing_epoch &&
+           !client_epoch(client, item->element.order.epoch);
+}
+
+/* Writers have left its epoch while it waited. What is poured again was told of before. */
+static bool is_late(const struct client_view *client, const struct item *item)
+{
+    return item->element.order.epoch < client->writing_epoch &&
+           (item->element.put_us || item->lane == LANE_FAILED);
+}
+
+/* It does not fit the epoch that is searched, and whoever switched or gave up could not be told of
+ * it: it is to be seen, whatever other epochs it fits. */
+static bool is_left_behind(const struct batch *batch, const struct item *item)
+{
+    const struct client_view *client = batch->indexer->client;
+
+    if (!is_stranded(client, item) && !is_late(client, item))
+        return false;
+    for (uint32_t i = 0; i < client->epoch_count; i++)
+        if (client->epochs[i].epoch == client->serving_epoch)
+            return item->is_unfit[i];
+    return false;
+}
+
 /* It must fit the epoch it is meant for; the others get it when it fits them too. */
 static void convert_for_epochs(struct batch *batch, struct item *item,
                                const Torg__V1__RawDocument *document)
@@ -384,6 +413,8 @@ static void convert_for_epochs(struct batch *batch, struct item *item,
     }
     if (is_poured && !is_meant_there) /* the epoch was given up meanwhile */
         item->state = ITEM_SUPERSEDED;
+    else if (is_left_behind(batch, item))
+        item_fail(batch, item, reason.text);
     else if (!is_sent)
         item_fail(batch, item,
                   *reason.text ? reason.text : "the client has no epoch to send it to");

@@ -225,6 +225,11 @@ int batch_join_fields(struct store_tx *tx, struct batch *batch, struct err *err)
 Torg__V1__IndexFields *item_fields(const struct batch *batch, const struct item *item,
                                    uint32_t place, uint32_t shard);
 
+/* --- indexer_tend.c --- */
+
+/* indexer_tend, now. ERR_CONFLICT: the client has changed, and not all topics were looked at. */
+int indexer_look(struct indexer *indexer, struct err *err);
+
 /* --- indexer_send.c --- */
 
 /* The place of what is known of an epoch's topic; empty if nothing is. */

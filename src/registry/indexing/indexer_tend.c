@@ -287,15 +287,13 @@ static int tend_shard(struct tending *tending, struct err *err)
     return rc;
 }
 
-int indexer_tend(struct indexer *indexer, struct err *err)
+int indexer_look(struct indexer *indexer, struct err *err)
 {
-    int64_t now_us = clock_mono_us(indexer->base->clock);
     int rc = 0;
 
     object_check(indexer, INDEXER_MAGIC);
-    if (!indexer->is_claimed || now_us < indexer->tend_us)
-        return 0;
-    indexer->tend_us = now_us + TEND_MS * MS_US;
+    assert(indexer->is_claimed);
+    indexer->tend_us = clock_after_us(indexer->base->clock, TEND_MS * MS_US);
     indexer->again.epoch = 0;
     for (uint32_t i = 0; i < indexer->client->epoch_count && !rc; i++) {
         const struct epoch_view *epoch = &indexer->client->epochs[i];
@@ -311,6 +309,17 @@ int indexer_tend(struct indexer *indexer, struct err *err)
             rc = tend_shard(&tending, err);
         }
     }
+    return rc;
+}
+
+int indexer_tend(struct indexer *indexer, struct err *err)
+{
+    int rc;
+
+    object_check(indexer, INDEXER_MAGIC);
+    if (!indexer->is_claimed || clock_mono_us(indexer->base->clock) < indexer->tend_us)
+        return 0;
+    rc = indexer_look(indexer, err);
     if (rc == ERR_CONFLICT) /* the client has changed: the next round reads it anew */
         return 0;
     if (rc)

@@ -203,7 +203,7 @@ static void run_seat(struct indexer_worker *worker, struct seat *seat)
     seat->rings = queue_bell_rings(worker->bell, seat->client_id, seat->shard);
     pthread_mutex_unlock(&worker->bell->lock);
     rc = indexer_round(seat->indexer, &round, &err);
-    if (!rc && !round.more)
+    if (!rc) /* while lanes have more as well: an import takes minutes */
         rc = keep_house(seat, begun_us, &err);
     if (!rc)
         rc = indexer_tend(seat->indexer, &err);
