@@ -9,7 +9,8 @@ change is searchable. First alone, then while documents are poured again in the 
 fast as they are taken.
 
 With `auditor`: the first part alone, in turns on a server without the auditor and on one whose auditor begins round
-after round, each on a directory of its own; medians of both and what one is to the other.
+after round, each on a directory of its own; medians of both and what one is to the other, of the server's CPU for a
+document, too (of all its threads: on a busy machine that alone says something).
 
 TORG_BENCH_ROUNDS   of each, with `auditor` (5)
 TORG_BENCH_RATE     documents a second (5000)
@@ -40,6 +41,7 @@ SECONDS = int(os.environ.get("TORG_BENCH_SECONDS", "20"))
 REPOUR = int(os.environ.get("TORG_BENCH_REPOUR", "1000000"))
 ROUNDS = int(os.environ.get("TORG_BENCH_ROUNDS", "5"))
 AUDITOR = {"off": ["--auditor.rate=0"], "on": ["--auditor.pause=100ms"]}
+COMPARED = ("ack_p99", "fresh_p50", "fresh_p99", "cpu_us")
 BATCH, POUR_BATCH = 20, 500
 SINGLES = RATE // 10            # a second, of the rate
 SINGLE_THREADS, BATCH_THREADS, POUR_THREADS = 8, 4, 2
@@ -181,7 +183,7 @@ def row(name, part):
     return figures
 
 
-def measure(url, key, repour=REPOUR, name="alone"):
+def measure(url, key, cpu, repour=REPOUR, name="alone"):
     context = multiprocessing.get_context("spawn")
     out, stop = context.Queue(), context.Event()
     print(f"{'':<22}{'docs/s':>9}{'ack p50':>10}{'p99':>9}{'fresh p50':>11}{'p99':>9}{'max':>9}"
@@ -190,9 +192,11 @@ def measure(url, key, repour=REPOUR, name="alone"):
     warm.start()
     out.get()
     warm.join()
+    begun = cpu()
     one = context.Process(target=steady_process, args=(url, key, SECONDS, stop, out))
     one.start()
-    first = row(name, out.get())
+    part = out.get()
+    first = row(name, part) | {"cpu_us": (cpu() - begun) * 1e6 / max(1, part["sent"])}
     one.join()
     if not repour:
         return first, None, None
@@ -234,8 +238,13 @@ def wait_for_backfill(url, key):
             return
 
 
+def cpu_s(process):
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1]
+    return sum(map(int, fields.split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
 def serve(options, measuring):
-    """What is measured on a server of its own."""
+    """What is measured on a server of its own; it may ask what CPU that has taken."""
     place = pathlib.Path(tempfile.mkdtemp(prefix="torg-bench-"))
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith("TORG_")}
@@ -250,7 +259,7 @@ def serve(options, measuring):
                 sys.exit(f"bench freshness: no server: {(place / 'log').read_text()[-2000:]}")
             time.sleep(0.05)
         url = (place / "torg-data" / "server.url").read_text()
-        return measuring(url, (place / "torg-data" / "start.key").read_text().strip())
+        return measuring(url, (place / "torg-data" / "start.key").read_text().strip(), lambda: cpu_s(server))
     finally:
         server.send_signal(signal.SIGTERM)
         server.wait(timeout=120)
@@ -261,14 +270,13 @@ def compare_auditor():
     found = {name: [] for name in AUDITOR}
     for number in range(ROUNDS):
         for name in (list(AUDITOR) if number % 2 else reversed(AUDITOR)):
-            found[name].append(serve(AUDITOR[name], lambda url, key, title=f"{number + 1} auditor {name}":
-                                     measure(url, key, 0, title)[0]))
+            found[name].append(serve(AUDITOR[name], lambda url, key, cpu, title=f"{number + 1} auditor {name}":
+                                     measure(url, key, cpu, 0, title)[0]))
     middle = {name: {key: statistics.median(one[key] for one in all_of) for key in all_of[0]}
               for name, all_of in found.items()}
     print("freshness " + " ".join(
-        f"{key}_{name}={middle[name][key]:.1f}" for key in ("rate", "ack_p99", "fresh_p50", "fresh_p99")
-        for name in AUDITOR) + " " + " ".join(
-        f"{key}_ratio={middle['on'][key] / middle['off'][key]:.3f}" for key in ("ack_p99", "fresh_p50", "fresh_p99")))
+        f"{key}_{name}={middle[name][key]:.1f}" for key in ("rate", *COMPARED) for name in AUDITOR) + " " + " ".join(
+        f"{key}_ratio={middle['on'][key] / middle['off'][key]:.3f}" for key in COMPARED))
 
 
 def main():

@@ -34,6 +34,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
@@ -109,8 +110,13 @@ class Server:
             f"{self.url}/torg.v1.SearchService/SearchOffers",
             data=json.dumps({"limit": 1, "onlyOffers": True}).encode(),
             headers={"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return int(json.loads(answer.read()).get("total", 0))
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return int(json.loads(answer.read()).get("total", 0))
+        except urllib.error.HTTPError as error:
+            if error.code != 503:       # its shard is being opened
+                raise
+            return 0
 
     def part(self, callers, changes):
         begin, began = self.cpu_s(), time.monotonic()

@@ -38,7 +38,6 @@ enum {
                                          by key */
     DIGEST_RANGE_ASK_COUNT = 1000,    /* sums that a searcher is asked for at once: some 15 ms */
     DIGEST_ROW_RANGE_BITS = 14,       /* sums of the registry's rows: 128 KB */
-    VERIFY_SUM_COUNT = 1000,          /* rows of one step that only sums them up */
 
     /* ---- the pipeline ---- */
     PIPELINE_FRESH_MS = 500,         /* what was read is told again: many consoles cost as one */

@@ -17,6 +17,7 @@
 #include "inspect/bounds.h"
 #include "inspect/verify/digests.h"
 #include "inspect/verify/verify.h"
+#include "model/offer_fields.h"
 
 #define KIND(name) TORG__V1__VERIFY_CHECK__KIND__##name
 
@@ -141,7 +142,22 @@ static int pace(struct auditor *self, uint64_t key_count, struct effort began, s
     return err_set(err, ERR_CANCELLED, "it is time to stop");
 }
 
-static int run_check(struct auditor *self, Torg__V1__VerifyCheck *check,
+/* Where a check stands. */
+struct place {
+    uint8_t cursor[AUDITOR_CURSOR_SIZE];
+    size_t size; /* 0: at its begin, or its end */
+};
+
+/* Of the registry's rows those without an offer are found by sums, which the registry's own check
+ * makes: it comes first. */
+static bool is_to_wait(const struct auditor *self, const Torg__V1__VerifyCheck *check,
+                       bool has_waited)
+{
+    return check->kind == KIND(OFFERS) && self->digests.takes_rows && !has_waited;
+}
+
+/* From its place on, to its end or to where it has to wait for others. */
+static int run_check(struct auditor *self, Torg__V1__VerifyCheck *check, struct place *place,
                      struct auditor_round *round, struct err *err)
 {
     const struct inspect *inspect = self->options.inspect;
@@ -151,26 +167,27 @@ static int run_check(struct auditor *self, Torg__V1__VerifyCheck *check,
                                  .task = &self->task,
                                  .digests = &self->digests};
     Torg__V1__VerifyStepRequest request = TORG__V1__VERIFY_STEP_REQUEST__INIT;
-    uint8_t cursor[AUDITOR_CURSOR_SIZE];
+    bool has_waited = place->size > 0;
     int rc = 0;
 
     request.check = check;
     request.fix = true;
+    request.cursor.data = place->cursor;
     do {
         struct effort began = effort_now(self);
         Torg__V1__VerifyStepResponse *response;
 
+        request.cursor.len = place->size;
         arena_reset(self->arena);
         response = MESSAGE_NEW(verify_step_response, self->arena);
         task_says(&self->task, "comparing stages");
         rc = verify_step_by(inspect, &request, &by, self->arena, response, err);
         if (rc)
             break;
-        assert(response->cursor.len <= sizeof(cursor));
-        request.cursor.len = response->cursor.len;
-        request.cursor.data = cursor;
-        if (response->cursor.len)
-            memcpy(cursor, response->cursor.data, response->cursor.len);
+        assert(response->cursor.len <= sizeof(place->cursor));
+        place->size = response->cursor.len;
+        if (place->size)
+            memcpy(place->cursor, response->cursor.data, place->size);
         round->checked_count += (int64_t)response->checked_count;
         round->difference_count += (int64_t)response->finding_count;
         round->repaired_count += (int64_t)response->fixed_count;
@@ -182,8 +199,49 @@ static int run_check(struct auditor *self, Torg__V1__VerifyCheck *check,
             rc = pace(self, response->checked_count, began, err);
         if (!rc && !is_owner(self))
             rc = err_set(err, ERR_CANCELLED, "another auditor has taken over");
-    } while (!rc && request.cursor.len);
+    } while (!rc && place->size && !is_to_wait(self, check, has_waited));
     return rc;
+}
+
+/* What failed is told here; ERR_CANCELLED alone ends the round. */
+static int try_check(struct auditor *self, Torg__V1__VerifyCheck *check, struct place *place,
+                     struct auditor_round *round, int *failed, struct err *err)
+{
+    int rc = run_check(self, check, place, round, err);
+
+    if (!rc || rc == ERR_CANCELLED)
+        return rc;
+    *failed = rc; /* a searcher that is away keeps nobody else waiting */
+    place->size = 0;
+    if (check->kind == KIND(REGISTRY) && strcmp(check->client, OFFER_CLIENT) == 0)
+        digests_drop_rows(&self->digests);
+    counter_add(self->errors, 1);
+    log_warn("stages could not be compared", LOG_TEXT("client", check->client),
+             LOG_TEXT("check", check_name(check->kind)), LOG_TEXT("replica", check->replica),
+             LOG_TEXT("error", err->text));
+    return 0;
+}
+
+static int run_checks(struct auditor *self, const Torg__V1__VerifyPlan *plan,
+                      struct auditor_round *round, int *failed, struct err *err)
+{
+    Torg__V1__VerifyCheck *offers = NULL;
+    struct place place = {.size = 0}, waits = place;
+    int rc = 0;
+
+    for (size_t i = 0; i < plan->n_checks && !rc; i++) {
+        Torg__V1__VerifyCheck *check = plan->checks[i];
+
+        if (!check_name(check->kind))
+            continue;
+        place.size = 0;
+        rc = try_check(self, check, &place, round, failed, err);
+        if (place.size) {
+            offers = check;
+            waits = place;
+        }
+    }
+    return rc || !offers ? rc : try_check(self, offers, &waits, round, failed, err);
 }
 
 static int run_round(struct auditor *self, struct err *err)
@@ -198,19 +256,8 @@ static int run_round(struct auditor *self, struct err *err)
     arena_reset(self->plan_arena);
     digests_begin_round(&self->digests);
     rc = verify_plan(inspect, &request, self->plan_arena, &plan, err);
-    for (size_t i = 0; i < plan.n_checks && !rc; i++) {
-        if (!check_name(plan.checks[i]->kind))
-            continue;
-        rc = run_check(self, plan.checks[i], &round, err);
-        if (rc && rc != ERR_CANCELLED) { /* a searcher that is away keeps nobody else waiting */
-            failed = rc;
-            counter_add(self->errors, 1);
-            log_warn("stages could not be compared", LOG_TEXT("client", plan.checks[i]->client),
-                     LOG_TEXT("check", check_name(plan.checks[i]->kind)),
-                     LOG_TEXT("replica", plan.checks[i]->replica), LOG_TEXT("error", err->text));
-            rc = 0;
-        }
-    }
+    if (!rc)
+        rc = run_checks(self, &plan, &round, &failed, err);
     if (rc || failed)
         return rc; /* not the whole was seen: it is no round */
     round.ended_us = clock_wall_us(inspect->clock);

@@ -31,7 +31,7 @@ void digests_release(struct digests *digests)
 void digests_begin_round(struct digests *digests)
 {
     digests->round++;
-    digests->has_rows = digests->has_numbers = false;
+    digests->has_rows = digests->takes_rows = digests->has_numbers = false;
     digests->looked_count = digests->content_count = 0;
 }
 
@@ -57,6 +57,17 @@ void digests_begin_rows(struct digests *digests)
 {
     memset(digests->rows, 0, ROW_RANGE_COUNT * sizeof(digests->rows[0]));
     digests->has_rows = true;
+    digests->takes_rows = false;
+}
+
+void digests_end_offers(struct digests *digests)
+{
+    digests->takes_rows = digests->has_rows;
+}
+
+void digests_drop_rows(struct digests *digests)
+{
+    digests->has_rows = digests->takes_rows = false;
 }
 
 void digests_add_row(struct digests *digests, int64_t hash, int64_t version)
@@ -66,7 +77,8 @@ void digests_add_row(struct digests *digests, int64_t hash, int64_t version)
 
 void digests_take_row(struct digests *digests, int64_t hash, int64_t version)
 {
-    digests->rows[row_range(hash)] -= row_sum(hash, version);
+    if (digests->takes_rows)
+        digests->rows[row_range(hash)] -= row_sum(hash, version);
 }
 
 bool digests_next_rows(const struct digests *digests, int64_t from, int64_t *first, int64_t *last)

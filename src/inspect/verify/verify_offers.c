@@ -7,15 +7,16 @@
  *     │ a page without bodies: (id, time of the change) beside (version, alive)
  *     └ what is not plainly equal is a suspect: offer, row, outbox and parked are read together
  *
- * With digests the rows are first summed up, and only ranges whose sum is not that of the rows that
- * offers were found to have are gone through; and of the offers that are in turn the document is
- * composed, and its content compared with the row's.
+ * With digests the rows are summed up by the check REGISTRY, which comes between the two parts, and
+ * only ranges whose sum is not that of the rows that offers were found to have are gone through;
+ * and of the offers that are in turn the document is composed, and its content compared with the
+ * row's.
  *
  * A change on its way is no difference. When it is over is not guessed by a time but followed: the
  * outbox has nothing of the offer; then the composer has read all that offer-updates had; then the
  * receiver has read all that documents had; whoever still differs then has been lost.
  *
- * cursor: 0, the last id; or 1 or 2, the last hash
+ * cursor: 0, the last id; or 1, the last hash
  */
 #include <inttypes.h>
 #include <string.h>
@@ -40,7 +41,7 @@
 #include "topic/bounds.h"
 #include "topic/topic.h"
 
-enum { PART_OFFERS, PART_ROWS, PART_SUMS };
+enum { PART_OFFERS, PART_ROWS };
 
 /* --- pages --- */
 
@@ -101,6 +102,13 @@ static bool is_plainly_equal(const struct glance *glance, const struct row *row)
     return glance->is_deleted && (!row->status || row->order.version == glance->updated_us);
 }
 
+static void end_offers(struct verifying *verifying)
+{
+    if (verifying->by->digests)
+        digests_end_offers(verifying->by->digests);
+    cursor_next(verifying, PART_ROWS, INT64_MIN, BYTES_EMPTY);
+}
+
 static int offers_page(struct verifying *verifying, int64_t after, struct err *err)
 {
     struct page page = {.verifying = verifying, .after = after};
@@ -131,7 +139,7 @@ static int offers_page(struct verifying *verifying, int64_t after, struct err *e
     if (page.count == VERIFY_OFFER_COUNT)
         cursor_next(verifying, PART_OFFERS, page.glances[page.count - 1].id, BYTES_EMPTY);
     else if (verifying->client)
-        cursor_next(verifying, digests ? PART_SUMS : PART_ROWS, INT64_MIN, BYTES_EMPTY);
+        end_offers(verifying);
     return 0;
 }
 
@@ -190,30 +198,6 @@ static int rows_page(struct verifying *verifying, int64_t after, struct err *err
     return rc;
 }
 
-static int scan_rows(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct page *page = arg;
-
-    return rows_scan(tx, page->verifying->client->id, page->after, INT64_MAX, VERIFY_SUM_COUNT,
-                     false, page->verifying->arena, &page->rows, &page->count, err);
-}
-
-/* What the registry has, taken from what was seen of it beside offers. */
-static int sums_page(struct verifying *verifying, int64_t after, struct err *err)
-{
-    struct page page = {.verifying = verifying, .after = after};
-    int rc = store_read(verifying->inspect->store, scan_rows, &page, err);
-
-    for (size_t i = 0; i < page.count && !rc; i++)
-        if (page.rows[i].status == ROW_ALIVE)
-            digests_take_row(verifying->by->digests, page.rows[i].hash, page.rows[i].order.version);
-    if (!rc && page.count)
-        cursor_next(verifying, PART_SUMS, page.rows[page.count - 1].hash, BYTES_EMPTY);
-    else if (!rc)
-        cursor_next(verifying, PART_ROWS, INT64_MIN, BYTES_EMPTY);
-    return rc;
-}
-
 static int page(struct verifying *verifying, struct err *err)
 {
     struct cursor cursor;
@@ -223,8 +207,6 @@ static int page(struct verifying *verifying, struct err *err)
         return rc;
     if (cursor.a == PART_ROWS && verifying->client)
         return rows_page(verifying, cursor.b, err);
-    if (cursor.a == PART_SUMS && verifying->client && verifying->by->digests)
-        return sums_page(verifying, cursor.b, err);
     return offers_page(verifying, cursor.is_begin ? -1 : cursor.b, err);
 }
 

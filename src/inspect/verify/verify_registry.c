@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verify_registry.c - the check REGISTRY: rows can be read, lie where they belong, have numbers. */
+#include <string.h>
+
 #include "inspect/bounds.h"
 #include "inspect/verify/digests.h"
 #include "inspect/verify/row_fits.h"
 #include "inspect/verify/verify_parts.h"
+#include "model/offer_fields.h"
 #include "numerator/numerator.h"
 
 struct page {
@@ -40,19 +43,25 @@ static bool is_plainly_right(const struct page *page, size_t place)
            (row->status != ROW_ALIVE || page->asks[place].doc_id != NUMBER_NONE);
 }
 
-/* What searchers are to have of it. */
+/* What searchers are to have of it; and what offers should have, where it is of offers. */
 static void sum_up(const struct page *page, bool is_begin)
 {
     const struct verifying *verifying = page->verifying;
     struct digests *digests = verifying->by->digests;
+    bool is_of_offers = strcmp(verifying->client->name, OFFER_CLIENT) == 0;
 
     if (!digests || !verifying->by->is_light)
         return;
     if (is_begin)
         digests_begin_numbers(digests, verifying->numbering.space, verifying->check->shard);
-    for (size_t i = 0; i < page->count; i++)
-        if (page->rows[i].status == ROW_ALIVE && page->asks[i].doc_id != NUMBER_NONE)
-            digests_add_number(digests, page->asks[i].doc_id, page->rows[i].order.version);
+    for (size_t i = 0; i < page->count; i++) {
+        const struct row *row = &page->rows[i];
+
+        if (row->status == ROW_ALIVE && page->asks[i].doc_id != NUMBER_NONE)
+            digests_add_number(digests, page->asks[i].doc_id, row->order.version);
+        if (row->status == ROW_ALIVE && is_of_offers)
+            digests_take_row(digests, row->hash, row->order.version);
+    }
 }
 
 static int registry_page(struct verifying *verifying, struct err *err)
