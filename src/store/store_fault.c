@@ -83,12 +83,22 @@ static bool hits(struct fault_store *self, enum store_fault_point at)
     return hit;
 }
 
+static int fail_statement(struct fault_store *self, struct err *err)
+{
+    if (hits(self, STORE_FAULT_EXEC))
+        return err_set(err, ERR_UNAVAILABLE, "injected: the statement failed");
+    if (hits(self, STORE_FAULT_TIMEOUT))
+        return err_set(err, ERR_TIMEOUT, "injected: the statement took too long");
+    return 0;
+}
+
 static int fault_exec(struct store_tx *tx, struct store_call *call, struct err *err)
 {
     struct fault_tx *own = container_of(tx, struct fault_tx, base);
+    int rc = fail_statement(own->store, err);
 
-    if (hits(own->store, STORE_FAULT_EXEC))
-        return err_set(err, ERR_UNAVAILABLE, "injected: the statement failed");
+    if (rc)
+        return rc;
     return own->inner->ops->exec(own->inner, call, err);
 }
 
@@ -96,9 +106,10 @@ static int fault_select(struct store_tx *tx, const struct store_call *call,
                         struct store_cursor **cursor, struct err *err)
 {
     struct fault_tx *own = container_of(tx, struct fault_tx, base);
+    int rc = fail_statement(own->store, err);
 
-    if (hits(own->store, STORE_FAULT_EXEC))
-        return err_set(err, ERR_UNAVAILABLE, "injected: the statement failed");
+    if (rc)
+        return rc;
     return own->inner->ops->select(own->inner, call, cursor, err);
 }
 

@@ -14,6 +14,7 @@
 enum store_fault_point {
     STORE_FAULT_BEGIN,    /* the transaction cannot start: ERR_UNAVAILABLE */
     STORE_FAULT_EXEC,     /* a statement fails: ERR_UNAVAILABLE */
+    STORE_FAULT_TIMEOUT,  /* a statement takes too long: ERR_TIMEOUT */
     STORE_FAULT_ROW,      /* a step to the next row fails: ERR_UNAVAILABLE */
     STORE_FAULT_CONFLICT, /* the transaction ran and must be run again */
     STORE_FAULT_COMMIT,   /* the transaction ran and was rolled back: ERR_UNAVAILABLE */

@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "codec/message.h"
 #include "contract/topics_place.h"
@@ -353,8 +355,8 @@ static offerid change_nine_times(struct scene *scene)
     return id;
 }
 
-/* The topic has the revisions once each, in order, as they were; but `repeated` (0: none), twice.
- */
+/* The topic has the revisions once each, in order, as they were; but `repeated` (0: none),
+ * twice. */
 static void expect_nine(struct scene *scene, size_t topic, int64_t repeated)
 {
     struct sent *sent = mem_array(RECORD_COUNT_MAX, sizeof(*sent));
@@ -627,6 +629,38 @@ static void a_damaged_offer_holds_up_no_other(void **state)
     assert_int_equal(queue_count(scene), 1);
 }
 
+static size_t count_lines(FILE *log)
+{
+    char line[1024];
+    size_t count = 0;
+
+    rewind(log);
+    while (fgets(line, sizeof(line), log))
+        count += strstr(line, "\"error\"") != NULL;
+    return count;
+}
+
+static void damaged_offers_are_logged_once(void **state)
+{
+    struct scene *scene = start(state);
+    FILE *log = tmpfile();
+    struct err err;
+
+    assert_non_null(log);
+    log_setup(LOG_FORMAT_JSON, LOG_LEVEL_ERROR, fileno(log));
+    for (int i = 0; i < 2; i++) {
+        offerid damaged = create(scene, "s");
+
+        OK(store_write(scene->place.store, damage, &damaged, &err));
+    }
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(round_of(scene), 0);
+    log_setup(LOG_FORMAT_AUTO, LOG_LEVEL_ERROR, STDERR_FILENO);
+    assert_int_equal(queue_count(scene), 2);
+    assert_int_equal(count_lines(log), 2);
+    fclose(log);
+}
+
 static int damage_row(struct store_tx *tx, void *arg, struct err *err)
 {
     (void)arg;
@@ -833,6 +867,7 @@ static const struct test_case cases[] = {
     CASE(a_stale_ticket_deletes_nothing),
     CASE(a_stale_shard_holds_up_no_other),
     CASE(a_damaged_offer_holds_up_no_other),
+    CASE(damaged_offers_are_logged_once),
     CASE(a_damaged_row_is_sent_as_the_newest),
     CASE(many_damaged_offers_hold_up_no_other),
     CASE(offers_expire_in_their_time_and_once),

@@ -7,14 +7,18 @@
 
 #include "base/memory.h"
 #include "codec/message.h"
+#include "model/identity.h"
 #include "model/topics.h"
 #include "offers/bounds.h"
+#include "offers/change/damaged_offer.h"
 #include "offers/change/moderation.h"
 #include "offers/inbox/inbox.h"
 #include "offers/inbox/stage.h"
+#include "offers/record/offer_counts.h"
 #include "patience.h"
+#include "store/store_fault.h"
 
-enum { WAIT_MS = PATIENCE_MS };
+enum { WAIT_MS = PATIENCE_MS, TRANSACTION_COUNT_MAX = 20, STATEMENT_COUNT_MAX = 100 };
 enum { BAN = TORG__V1__MODERATION_OPINION__VERDICT__BAN };
 enum { PASS = TORG__V1__MODERATION_OPINION__VERDICT__PASS };
 
@@ -35,7 +39,7 @@ static int set_up(void **state)
 
     memset(&scene, 0, sizeof(scene));
     *state = &scene;
-    if (!offers_place_open(&scene.place, postgres))
+    if (!offers_place_open_as(&scene.place, postgres, "fault:"))
         return 0;
     scene.arena = arena_new();
     author = author_of("s", scene.arena);
@@ -163,6 +167,218 @@ static void no_damage_of_the_cabinet_shields_an_offer(void **state)
         assert_true(give(scene, ++revision, PASS, &moved));
         assert_int_equal(offer_of(scene)->status, OFFER_ACTIVE);
     }
+}
+
+static int write_damage(struct store_tx *tx, void *arg, struct err *err)
+{
+    const struct scene *scene = arg;
+
+    return store_exec(tx, "UPDATE offer SET body = $2 WHERE id = $1 AND kind = 'offer'",
+                      STORE_WITH(STORE_V_INT(scene->id), STORE_V_BLOB(bytes_of("?"))), NULL, err);
+}
+
+static void damage_body(struct scene *scene)
+{
+    struct err err;
+
+    OK(store_write(scene->place.store, write_damage, scene, &err));
+}
+
+static void check_status(struct scene *scene, enum offer_status status, int64_t revision)
+{
+    Torg__V1__Offer *offer = offer_of(scene);
+
+    assert_int_equal(offer->status, status);
+    assert_int_equal(offer->revision, revision);
+}
+
+/* In this list of the seller and that of all, and in no other. */
+static void expect_counted(struct scene *scene, int64_t preset)
+{
+    char sql[200];
+
+    snprintf(sql, sizeof(sql),
+             "SELECT COUNT(*) FROM user_offer_presets_count WHERE counter = CASE WHEN preset_id IN "
+             "(%d, %jd) THEN 0 ELSE 1 END",
+             (int)PRESET_ALL, (intmax_t)preset);
+    assert_int_equal(read_integer(scene->place.store, sql), 0);
+    snprintf(sql, sizeof(sql),
+             "SELECT COUNT(*) FROM user_offer_presets WHERE preset_id IN (%d, %jd)",
+             (int)PRESET_ALL, (intmax_t)preset);
+    assert_int_equal(read_integer(scene->place.store, sql), 2);
+}
+
+/* It is taken down as any other, counted where it belongs, and its seller may write it anew. */
+static void a_damaged_offer_can_be_banned(void **state)
+{
+    struct scene *scene = start(state);
+    struct author author = author_of("s", scene->arena);
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct err err;
+    bool moved;
+
+    damage_body(scene);
+    assert_true(give(scene, 1, BAN, &moved));
+    assert_true(moved);
+    check_status(scene, OFFER_BANNED, 2);
+    expect_counted(scene, TORG__V1__CABINET__PRESET__BANNED);
+    assert_int_equal(
+        read_integer(scene->place.store, "SELECT COUNT(*) FROM queue WHERE urgent > 0"), 1);
+    assert_int_equal(
+        read_integer(scene->place.store, "SELECT COUNT(*) FROM offer WHERE kind = 'damaged'"), 1);
+    assert_string_equal(offer_of(scene)->seller, "s");
+    OK(offers_update(&scene->place.offers, &author, scene->id, 2,
+                     content_of(scene->arena, "books", 0, 1, "RUB"), &receipt, &err));
+    assert_true(give(scene, 2, PASS, &moved));
+    assert_int_equal(offer_of(scene)->status, OFFER_WITHDRAWN); /* who knows what it was */
+}
+
+static void a_damaged_offer_of_nobody_can_be_banned(void **state)
+{
+    struct scene *scene = start(state);
+    bool moved;
+
+    damage_body(scene);
+    exec(scene->place.store, "DELETE FROM user_offer_presets");
+    assert_true(give(scene, 1, BAN, &moved));
+    assert_true(moved);
+    check_status(scene, OFFER_BANNED, 2);
+    assert_false(identity_is_name(bytes_of(offer_of(scene)->seller))); /* no seller's, ever */
+    assert_true(give(scene, 2, PASS, &moved));
+}
+
+static void a_damaged_offer_that_is_deleted_stays_so(void **state)
+{
+    struct scene *scene = start(state);
+    bool moved;
+
+    move(scene, MOVE_DELETE);
+    damage_body(scene);
+    assert_true(give(scene, 1, BAN, &moved));
+    assert_false(moved);
+    check_status(scene, OFFER_DELETED, 2);
+}
+
+static void expect_damaged(struct scene *scene)
+{
+    const struct reader reader = {.sees_all = true};
+    Torg__V1__Offer *offer;
+    struct err err;
+
+    assert_int_equal(
+        offers_get(&scene->place.offers, &reader, scene->id, scene->arena, &offer, &err),
+        ERR_CORRUPT);
+    assert_int_equal(
+        read_integer(scene->place.store, "SELECT COUNT(*) FROM offer WHERE kind = 'damaged'"), 0);
+}
+
+/* It would end the ban otherwise. */
+static void a_stale_ban_leaves_a_damaged_offer_banned(void **state)
+{
+    struct scene *scene = start(state);
+    struct author author = author_of("s", scene->arena);
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct err err;
+    bool moved;
+
+    assert_true(give(scene, 5, BAN, &moved));
+    damage_body(scene);
+    assert_false(give(scene, 5, BAN, &moved));
+    assert_false(give(scene, 4, BAN, &moved));
+    expect_damaged(scene);
+    expect_counted(scene, TORG__V1__CABINET__PRESET__BANNED);
+    assert_int_equal(
+        offers_move(&scene->place.offers, &author, scene->id, 0, MOVE_REPUBLISH, &receipt, &err),
+        ERR_CORRUPT);
+    assert_true(give(scene, 6, BAN, &moved));
+    check_status(scene, OFFER_BANNED, 3);
+    expect_counted(scene, TORG__V1__CABINET__PRESET__BANNED);
+    assert_false(give(scene, 6, BAN, &moved));
+    check_status(scene, OFFER_BANNED, 3);
+    assert_true(give(scene, 7, PASS, &moved));
+    check_status(scene, OFFER_WITHDRAWN, 4);
+}
+
+/* What buyers see of it goes on until somebody decides anew. */
+static void a_stale_ban_does_not_touch_a_damaged_offer(void **state)
+{
+    struct scene *scene = start(state);
+    bool moved;
+
+    assert_true(give(scene, 1, BAN, &moved));
+    assert_true(give(scene, 2, PASS, &moved));
+    damage_body(scene);
+    assert_false(give(scene, 1, BAN, &moved));
+    assert_false(moved);
+    expect_damaged(scene);
+    expect_counted(scene, TORG__V1__CABINET__PRESET__ACTIVE);
+    assert_int_equal(read_integer(scene->place.store, "SELECT COUNT(*) FROM queue"), 3);
+}
+
+static int try_ban(struct scene *scene)
+{
+    const Torg__V1__ModerationOpinion opinion = opinion_of(scene, 1, BAN);
+    Torg__V1__GiveOpinionResponse answer = TORG__V1__GIVE_OPINION_RESPONSE__INIT;
+    struct err err;
+
+    return moderation_apply(&scene->place.offers, NULL, &opinion, scene->arena, &answer, &err);
+}
+
+/* Whichever of its transactions is the first that fails: half of it is never there. */
+static void a_damaged_offer_is_banned_wholly_or_not_at_all(void **state)
+{
+    struct scene *scene = start(state);
+    unsigned count = 0;
+
+    damage_body(scene);
+    store_fault_arm(scene->place.store, STORE_FAULT_COMMIT, count, 1);
+    while (try_ban(scene)) {
+        store_fault_arm(scene->place.store, STORE_FAULT_COMMIT, 0, 0);
+        expect_damaged(scene);
+        assert_true(++count < TRANSACTION_COUNT_MAX);
+        store_fault_arm(scene->place.store, STORE_FAULT_COMMIT, count, 1);
+    }
+    store_fault_arm(scene->place.store, STORE_FAULT_COMMIT, 0, 0);
+    assert_true(count > 0);
+    check_status(scene, OFFER_BANNED, 2);
+    expect_counted(scene, TORG__V1__CABINET__PRESET__BANNED);
+}
+
+/* All lists are searched for its seller, and there may be too many. Nothing else may fail so. */
+static void a_damaged_offer_is_banned_though_its_seller_is_not_found_in_time(void **state)
+{
+    struct scene *scene = start(state);
+    unsigned count = 0;
+    int rc = ERR_TIMEOUT;
+
+    damage_body(scene);
+    for (; rc == ERR_TIMEOUT && count < STATEMENT_COUNT_MAX; count++) {
+        store_fault_arm(scene->place.store, STORE_FAULT_TIMEOUT, count, 1);
+        rc = try_ban(scene);
+        store_fault_arm(scene->place.store, STORE_FAULT_TIMEOUT, 0, 0);
+        if (rc)
+            expect_damaged(scene);
+    }
+    assert_int_equal(rc, 0);
+    check_status(scene, OFFER_BANNED, 2);
+    assert_string_equal(offer_of(scene)->seller, DAMAGED_OFFER_SELLER);
+}
+
+/* Only what takes it down may do without what it says. */
+static void a_damaged_offer_is_not_shown_by_an_opinion(void **state)
+{
+    struct scene *scene = start(state);
+    const Torg__V1__ModerationOpinion opinion = opinion_of(scene, 2, PASS);
+    Torg__V1__GiveOpinionResponse answer = TORG__V1__GIVE_OPINION_RESPONSE__INIT;
+    struct err err;
+    bool moved;
+
+    assert_true(give(scene, 1, BAN, &moved));
+    damage_body(scene);
+    assert_int_equal(
+        moderation_apply(&scene->place.offers, NULL, &opinion, scene->arena, &answer, &err),
+        ERR_CORRUPT);
+    assert_false(answer.applied);
 }
 
 static void a_stale_opinion_changes_nothing(void **state)
@@ -356,6 +572,14 @@ static void names_and_sizes_of_stages_have_limits(void **state)
 
 static const struct test_case cases[] = {
     CASE(no_damage_of_the_cabinet_shields_an_offer),
+    CASE(a_damaged_offer_can_be_banned),
+    CASE(a_damaged_offer_of_nobody_can_be_banned),
+    CASE(a_damaged_offer_that_is_deleted_stays_so),
+    CASE(a_damaged_offer_is_not_shown_by_an_opinion),
+    CASE(a_stale_ban_leaves_a_damaged_offer_banned),
+    CASE(a_stale_ban_does_not_touch_a_damaged_offer),
+    CASE(a_damaged_offer_is_banned_wholly_or_not_at_all),
+    CASE(a_damaged_offer_is_banned_though_its_seller_is_not_found_in_time),
     CASE(a_ban_and_its_end_are_changes_of_the_offer),
     CASE(a_stale_opinion_changes_nothing),
     CASE(an_opinion_that_moves_nothing_is_kept),

@@ -194,6 +194,8 @@ static void an_opinion_that_cannot_be_used_is_parked(void **state)
     wait_for_parked(scene, PARKED_BY_OPINIONS, 3);
     expect_parked(scene, PARKED_BY_OPINIONS, "unknown", "there is no offer");
     damage(scene);
+    opinion.verdict = TORG__V1__MODERATION_OPINION__VERDICT__PASS; /* a ban needs no body */
+    opinion.n_reasons = 0;
     opinion.offer_id = (char *)scene->id;
     produce_message(scene, TOPIC_OPINIONS, scene->id, &opinion.base);
     wait_for_parked(scene, PARKED_BY_OPINIONS, 4);
@@ -201,7 +203,7 @@ static void an_opinion_that_cannot_be_used_is_parked(void **state)
     repair(scene);
     replay(scene, PARKED_BY_OPINIONS, scene->id);
     wait_for_parked(scene, PARKED_BY_OPINIONS, 3);
-    assert_string_equal(shown(&scene->feeds), "a=1:BANNED");
+    assert_null(strstr(shown(&scene->feeds), "BANNED"));
 }
 
 static void a_photo_result_that_cannot_be_used_is_parked(void **state)

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "access/audit.h"
+#include "base/log.h"
 #include "codec/message.h"
 #include "codec/moment.h"
 #include "offers/bounds.h"
+#include "offers/change/damaged_offer.h"
 #include "offers/change/external_item.h"
 #include "offers/change/offer_change.h"
 #include "offers/record/offer_record.h"
@@ -52,7 +54,8 @@ struct giving {
     offerid id;
     enum offer_move move;
     struct buf body;
-    bool movable; /* the offer's status lets the opinion move it after all */
+    struct damaged_offer *damaged; /* NULL: it is not known to be */
+    bool movable;                  /* the offer's status lets the opinion move it after all */
 };
 
 static int refuse_stale(struct err *err)
@@ -122,8 +125,10 @@ static int read_kept(struct store_tx *tx, struct offer_change *change, struct er
 static int write_with_move(struct store_tx *tx, struct offer_save *save, void *arg, struct err *err)
 {
     const struct offer_change *change = arg;
+    struct giving *giving = change->arg;
+    int rc = giving->damaged ? damaged_offer_keep(tx, giving->damaged, err) : 0;
 
-    return write_row(tx, change->arg, save->after->seller, err);
+    return rc ? rc : write_row(tx, giving, save->after->seller, err);
 }
 
 static int give_with_move(struct giving *giving, Torg__V1__OfferReceipt *receipt, struct err *err)
@@ -134,6 +139,7 @@ static int give_with_move(struct giving *giving, Torg__V1__OfferReceipt *receipt
                                   .author = &author,
                                   .id = giving->id,
                                   .move = giving->move,
+                                  .damaged = giving->damaged,
                                   .read = read_kept,
                                   .also = write_with_move,
                                   .arg = giving};
@@ -147,7 +153,7 @@ static int write_alone(struct store_tx *tx, void *arg, struct err *err)
 {
     struct giving *giving = arg;
     Torg__V1__Offer *offer;
-    int rc = record_find(tx, giving->id, giving->arena, &offer, err);
+    int rc = damaged_offer_find(tx, giving->id, giving->arena, giving->damaged, &offer, err);
 
     if (!rc && !offer)
         rc = offer_refuse_missing(giving->id, err);
@@ -157,12 +163,15 @@ static int write_alone(struct store_tx *tx, void *arg, struct err *err)
     if (giving->movable)
         return err_set(err, ERR_CONFLICT, "the offer was changed by another call");
     rc = write_row(tx, giving, offer->seller, err);
+    if (!rc && giving->damaged)
+        rc = damaged_offer_replace(tx, giving->damaged, err);
     if (!rc && giving->move == MOVE_BAN && offer->status == TORG__V1__OFFER__STATUS__DELETED)
         rc = external_item_hold(tx, giving->id, offer, err);
     return rc;
 }
 
-static int give(struct giving *giving, Torg__V1__GiveOpinionResponse *answer, struct err *err)
+static int give_readable(struct giving *giving, Torg__V1__GiveOpinionResponse *answer,
+                         struct err *err)
 {
     Torg__V1__OfferReceipt *receipt = MESSAGE_NEW(offer_receipt, giving->arena);
     int rc = ERR_CONFLICT;
@@ -175,6 +184,42 @@ static int give(struct giving *giving, Torg__V1__GiveOpinionResponse *answer, st
         if (rc == ERR_PRECONDITION)
             rc = store_write(giving->offers->store, write_alone, giving, err);
     }
+    return rc;
+}
+
+static int look_for_newer(struct store_tx *tx, void *giving, struct err *err)
+{
+    return check_newer(tx, giving, err);
+}
+
+/* What the offer says need not be read to take it down. An opinion that is stale does not even look
+ * for whose it is. */
+static int give_damaged(struct giving *giving, Torg__V1__GiveOpinionResponse *answer,
+                        struct err *err)
+{
+    struct damaged_offer damaged = {
+        .offers = giving->offers, .actor = giving->actor, .arena = giving->arena, .id = giving->id};
+    int rc = store_read(giving->offers->store, look_for_newer, giving, err);
+
+    if (!rc)
+        rc = damaged_offer_find_seller(&damaged, err);
+    if (rc)
+        return rc;
+    giving->damaged = &damaged;
+    rc = give_readable(giving, answer, err);
+    giving->damaged = NULL;
+    if (!rc && damaged.stand_in)
+        log_warn("a damaged offer was replaced by one without content",
+                 LOG_INT("offer", giving->id), LOG_TEXT("seller", damaged.seller));
+    return rc;
+}
+
+static int give(struct giving *giving, Torg__V1__GiveOpinionResponse *answer, struct err *err)
+{
+    int rc = give_readable(giving, answer, err);
+
+    if (rc == ERR_CORRUPT && giving->move == MOVE_BAN)
+        rc = give_damaged(giving, answer, err);
     answer->applied = !rc;
     return rc == ERR_STALE ? 0 : rc;
 }

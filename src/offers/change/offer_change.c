@@ -21,7 +21,8 @@ static int read_before(struct store_tx *tx, void *arg, struct err *err)
     int rc = once_find(tx, &change->once, change->author->arena, &change->answer, err);
 
     if (!rc && !change->answer.data && change->id)
-        rc = record_find(tx, change->id, change->author->arena, &change->before, err);
+        rc = damaged_offer_find(tx, change->id, change->author->arena, change->damaged,
+                                &change->before, err);
     if (!rc && !change->answer.data && change->read)
         rc = change->read(tx, change, err);
     return rc;

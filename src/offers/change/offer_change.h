@@ -10,6 +10,7 @@
 #ifndef TORG_OFFERS_CHANGE_OFFER_CHANGE_H
 #define TORG_OFFERS_CHANGE_OFFER_CHANGE_H
 
+#include "offers/change/damaged_offer.h"
 #include "offers/change/offer_save.h"
 #include "offers/change/offers.h"
 #include "offers/change/once.h"
@@ -22,6 +23,8 @@ struct offer_change {
     int64_t expected_revision; /* 0: any */
     enum offer_move move;
     Torg__V1__OfferContent *content; /* of publishing and updating; put into its stored form */
+    /* Stands in for one that cannot be read; `also` keeps what was there. NULL: ERR_CORRUPT. */
+    struct damaged_offer *damaged;
     /* What else a try reads, and what else its transaction writes (save->also with the change as
      * its argument); may be NULL. */
     int (*read)(struct store_tx *tx, struct offer_change *change, struct err *err);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/object.h"
@@ -271,10 +272,24 @@ static int fill_change(struct store_tx *tx, struct batch *batch, struct change *
     return 0;
 }
 
+/* Whether the row is in the log already: rounds come every few milliseconds, and it stays. */
+static bool is_told(struct exporter *exporter, const struct row *row)
+{
+    uint64_t hash =
+        hash64(bytes_make((const int64_t[]){row->offer, row->seq}, 2 * sizeof(int64_t)));
+    uint64_t *place = &exporter->told[hash % EXPORT_TOLD_COUNT];
+    bool is_known = *place == hash;
+
+    *place = hash;
+    return is_known;
+}
+
 /* One damaged offer holds up nobody but itself. */
 static void skip_damaged(struct batch *batch, const struct row *row, const struct err *err)
 {
     counter_add(batch->exporter->skipped, 1);
+    if (is_told(batch->exporter, row))
+        return;
     log_error("an offer cannot be exported", LOG_INT("offer", row->offer), LOG_INT("seq", row->seq),
               LOG_TEXT("error", err->text));
 }
@@ -290,12 +305,12 @@ static int find_offer(struct store_tx *tx, struct batch *batch, const struct row
         rc = record_open_offer(row->offer, row->body, batch->arena, offer, err);
     if (!rc)
         return 0;
-    if (row->body.size)
-        log_error("a row of the export is damaged: the newest state is sent instead",
-                  LOG_INT("offer", row->offer), LOG_INT("seq", row->seq));
     rc = record_find(tx, row->offer, batch->arena, offer, err);
     if (!rc && !*offer)
         rc = err_set(err, ERR_CORRUPT, "the queue names an offer that is not there");
+    if (!rc && row->body.size)
+        log_error("a row of the export is damaged: the newest state is sent instead",
+                  LOG_INT("offer", row->offer), LOG_INT("seq", row->seq));
     return rc;
 }
 

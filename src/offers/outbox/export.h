@@ -36,8 +36,9 @@ struct exporter {
     struct topics *topics;
     struct coord_shards *shards;         /* asked right before sending; NULL: not asked */
     uint64_t tickets[OFFER_SHARD_COUNT]; /* recorded in the store; 0: none */
-    uint32_t first; /* position in the list of shards the next round starts at */
-    bool more;      /* the last round left rows for the next: do not wait */
+    uint32_t first;                   /* position in the list of shards the next round starts at */
+    bool more;                        /* the last round left rows for the next: do not wait */
+    uint64_t told[EXPORT_TOLD_COUNT]; /* hashes of damaged rows that are in the log, by hash */
     struct counter *exported;
     struct counter *skipped;
 };
