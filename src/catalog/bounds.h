@@ -27,6 +27,7 @@ enum {
     CATALOG_VALUE_COUNT_MAX = 200, /* attribute values of one offer */
     CATALOG_QUERY_SIZE_MAX = 200,  /* searching categories: bytes and words of a query */
     CATALOG_QUERY_WORD_MAX = 8,
+    CATALOG_VALUE_WORD_MAX = 3, /* words of an option's name that texts are looked through for */
     CATALOG_SEARCH_COUNT = 20,
     CATALOG_SEARCH_COUNT_MAX = 100,
     CATALOG_SET_COUNT_MAX = 200,  /* categories of one ListAttributes */

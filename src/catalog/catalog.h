@@ -187,6 +187,10 @@ const struct category **catalog_search(const struct catalog *catalog, struct byt
 const struct category *catalog_named(const struct catalog *catalog, struct bytes query,
                                      struct arena *arena, const char **said);
 
+/* Whether the text is the name of a value that some attribute has, in any form of its words; of at
+ * most CATALOG_VALUE_WORD_MAX of them, and no bare number. */
+bool catalog_has_value(const struct catalog *catalog, struct bytes text, struct arena *arena);
+
 /* "ru", "en", also "en-US,en;q=0.9"; the first known one, else Russian. */
 enum language language_of(struct bytes text);
 

@@ -349,8 +349,10 @@ static int load(struct catalog *made, struct violations *violations, struct cata
 
     loading_define(&loading);
     load_tree(&loading);
-    if (!loading.violations->count)
+    if (!loading.violations->count) {
         loading_index_names(&loading);
+        loading_index_values(&loading);
+    }
     rc = finish(made, loading.violations, catalog, err);
     arena_free(own);
     return rc;

@@ -50,6 +50,8 @@ struct catalog {
     struct posting *postings;
     size_t posting_count;
     const char **folded; /* by number: LANGUAGE_COUNT names each, as searched */
+    uint64_t *values;    /* hashes of options' names, ascending */
+    size_t value_count;
 };
 
 struct loading {
@@ -93,5 +95,6 @@ struct policy loading_default_policy(struct loading *loading);
 uint32_t loading_default_filters(struct loading *loading);
 
 void loading_index_names(struct loading *loading);
+void loading_index_values(struct loading *loading);
 
 #endif

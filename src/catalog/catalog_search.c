@@ -251,25 +251,25 @@ const struct category **catalog_search(const struct catalog *catalog, struct byt
 /* How a query may say a name. */
 enum likeness { LIKE_TEXT, LIKE_FORMS /* of the same words */, LIKE_WORDS /* in any order */ };
 
-static bool has_word(const char *name, struct bytes root)
+static size_t count_word(const char *text, struct bytes root)
 {
-    struct bytes said;
+    struct bytes word;
+    size_t count = 0;
 
-    while (words_next(&name, &said)) {
-        if (bytes_equal(words_root(said), root))
-            return true;
-    }
-    return false;
+    while (words_next(&text, &word))
+        count += bytes_equal(words_root(word), root);
+    return count;
 }
 
-/* As many words, each of them one of the name's. */
+/* As many words, each of them as often as the name has it. */
 static bool has_the_words(const char *query, const char *name)
 {
-    const char *rest = name;
+    const char *left = query, *rest = name;
     struct bytes asked, said;
 
-    while (words_next(&query, &asked)) {
-        if (!words_next(&rest, &said) || !has_word(name, words_root(asked)))
+    while (words_next(&left, &asked)) {
+        if (!words_next(&rest, &said) ||
+            count_word(query, words_root(asked)) != count_word(name, words_root(asked)))
             return false;
     }
     return !*rest;

@@ -125,24 +125,53 @@ bool words_next(const char **rest, struct bytes *word)
     return true;
 }
 
+static bool ends_in(struct bytes word, const char *ending)
+{
+    size_t size = strlen(ending);
+
+    return word.size >= size && memcmp(word.data + word.size - size, ending, size) == 0;
+}
+
+static struct bytes without_last(struct bytes word)
+{
+    enum { ROOT_SIZE_MIN = 3 };
+
+    return bytes_make(word.data, word.size - (word.size > ROOT_SIZE_MIN));
+}
+
+/* Of an English word: "stoves" is stove, and "glass" glass. An -es behind these letters may be of a
+ * word with an e or without: "shoes" and "shoe" are sho, "tomatoes" is tomato as "tomato" is. */
+static struct bytes without_plural(struct bytes word)
+{
+    static const char *const unclear[] = {"se", "xe", "ze", "che", "she", "oe"};
+
+    if (ends_in(word, "s") && !ends_in(word, "ss"))
+        word = without_last(word);
+    for (size_t i = 0; i < ARRAY_COUNT(unclear); i++) {
+        if (ends_in(word, unclear[i]))
+            return without_last(word);
+    }
+    return word;
+}
+
 struct bytes words_root(struct bytes word)
 {
     /* longer ones first; the root keeps three letters */
+    enum { LETTER_SIZE = 2 };
     static const char *const endings[] = {
-        "иями", "ями", "ами", "иях", "ого", "ему", "ому", "ыми", "ими", "ией", "ах", "ях",
-        "ов",   "ев",  "ей",  "ой",  "ий",  "ый",  "ая",  "яя",  "ое",  "ее",  "ые", "ие",
-        "ых",   "их",  "ую",  "юю",  "ам",  "ям",  "ом",  "ем",  "ия",  "ию",  "ии", "а",
-        "я",    "ы",   "и",   "у",   "ю",   "е",   "о",   "ь",   "es",  "s"};
+        "иями", "ями", "ами", "иях", "ого", "ему", "ому", "ыми", "ими", "ией", "ах",
+        "ях",   "ов",  "ев",  "ей",  "ой",  "ий",  "ый",  "ая",  "яя",  "ое",  "ее",
+        "ые",   "ие",  "ых",  "их",  "ую",  "юю",  "ам",  "ям",  "ом",  "ем",  "ия",
+        "ию",   "ии",  "а",   "я",   "ы",   "и",   "у",   "ю",   "е",   "о",   "ь"};
 
     for (size_t i = 0; i < ARRAY_COUNT(endings); i++) {
         struct bytes ending = bytes_of(endings[i]);
-        size_t letter_size = ending.data[0] < 0x80 ? 1 : 2;
 
-        if (word.size >= ending.size + 3 * letter_size &&
+        if (word.size >= ending.size + 3 * LETTER_SIZE &&
             memcmp(word.data + word.size - ending.size, ending.data, ending.size) == 0)
             return bytes_make(word.data, word.size - ending.size);
     }
-    return word;
+    return without_plural(word);
 }
 
 size_t text_length(struct bytes text)

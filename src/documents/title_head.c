@@ -170,15 +170,17 @@ const char *head_thing(const char *head)
 /* Whether a word of the name is this one, in another number: "bicycles", bicycle. */
 static bool is_named(struct bytes word, const char *folded_name)
 {
-    enum { ROOT_SIZE_MIN = 4, ENDING_MAX = 2 };
+    enum { SIZE_MIN = 4, ENDING_MAX = 2 };
     const char *rest = folded_name;
     struct bytes each;
 
     while (words_next(&rest, &each)) {
         struct bytes root = words_root(each);
 
-        if (root.size >= ROOT_SIZE_MIN && bytes_begin(word, root) &&
-            word.size <= root.size + ENDING_MAX)
+        if (root.size >= SIZE_MIN && bytes_begin(word, root) && word.size <= root.size + ENDING_MAX)
+            return true;
+        /* "shoes", shoe: their root is shorter than either */
+        if (each.size >= SIZE_MIN && word.size >= SIZE_MIN && bytes_equal(words_root(word), root))
             return true;
     }
     return false;

@@ -16,6 +16,8 @@
 #include "search/asking/found.h"
 #include "search/asking/title_word.h"
 #include "search/bounds.h"
+#include "search/choices/arranged.h"
+#include "search/choices/exact.h"
 #include "search/choices/likely.h"
 #include "search/choices/offered.h"
 #include "search/choices/order.h"
@@ -104,6 +106,7 @@ static void put_offers(const struct searching *searching)
 
     response->offers = arena_array(searching->arena, room + 1, sizeof(response->offers[0]));
     add_offers(searching, searching->whole, false);
+    exact_first(&searching->wanted, response->offers, response->n_offers);
     if (searching->rest)
         add_offers(searching, searching->rest, true);
     response->total = searching->page->total;

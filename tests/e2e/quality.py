@@ -118,7 +118,7 @@ def further(page, name):
 @tap.test
 def no_page_has_barriers_or_jumps():
     with Demo() as demo, Browser() as browser:
-        demo.filled(f"--offers={OFFERS}", "--changes=0")
+        demo.filled(f"--offers={OFFERS}", "--changes=0").photographed()
         faults = []
         for name, path, ready in Shown(demo).pages:
             for form, size in (("desktop", DESKTOP), ("phone", PHONE)):
@@ -142,8 +142,8 @@ def no_page_has_barriers_or_jumps():
 @tap.test
 def pages_say_something_without_a_script():
     with Demo() as demo, Browser() as browser:
-        demo.filled("--offers=60", "--changes=0")
-        found = demo.search(limit=1)["offers"][0]
+        demo.filled("--offers=60", "--changes=0").photographed()
+        found = next(offer for offer in demo.search(limit=50)["offers"] if "photo" in offer)
         path, seller = f"/offers/{found['id']}", f"/sellers/{found['seller']}"
         status, headers, body = demo.get(path, **{"Accept-Language": "ru"})
         text = body.decode()

@@ -505,6 +505,20 @@ static void prefer_named(const struct wanted *wanted, Torg__V1__QueryStage *stag
     stage->n_clauses = 1;
 }
 
+/* A price that leaves nothing may be in the title: "Accountant, from 75 000". */
+static void prefer_number(const char *text, Torg__V1__QueryStage *stage, struct arena *arena)
+{
+    static const char digits[] = "0123456789";
+    const char *first = text + strcspn(text, digits), *end = first;
+
+    for (const char *at = first; *at; at++) {
+        if (strchr(digits, *at))
+            end = at + 1;
+    }
+    if (end > first)
+        nearness_prefer(arena_text(arena, bytes_make(first, (size_t)(end - first))), stage, arena);
+}
+
 void wanted_prefer(const struct wanted *wanted, bool is_whole, Torg__V1__QueryStage *stage)
 {
     const struct meaning *meaning = &wanted->meaning;
@@ -514,9 +528,13 @@ void wanted_prefer(const struct wanted *wanted, bool is_whole, Torg__V1__QuerySt
     prefer_named(wanted, stage);
     nearness_add(meaning->text, is_whole, stage, wanted->arena);
     nearness_head(wanted->text, stage, wanted->arena);
+    nearness_values(meaning->text, wanted->catalog, wanted->sent->keep_words,
+                    wanted->sent->n_keep_words, stage, wanted->arena);
     for (size_t i = 0; i < meaning->count; i++) {
         if (meaning->list[i].kind == MEANT_FILLER)
             nearness_prefer(meaning->list[i].text, stage, wanted->arena);
+        if (meaning->list[i].kind == MEANT_PRICE && wanted->request == wanted->sent)
+            prefer_number(meaning->list[i].text, stage, wanted->arena);
     }
 }
 

@@ -16,11 +16,11 @@
 enum { WORD_COUNT_MAX = 7 };
 
 static const float phrase_boost = 0.2F, form_boost = 0.1F, prefer_boost = 0.3F, head_boost = 0.4F,
-                   gerund_boost = 0.3F, number_boost = 0.2F;
+                   gerund_boost = 0.3F, number_boost = 0.2F, value_boost = 0.3F;
 
 /* At the end of the stage's clauses. */
-static void add_bonus(Torg__V1__QueryStage *stage, Torg__V1__TextClause__Kind kind, char *text,
-                      float boost, struct arena *arena)
+static Torg__V1__TextClause *add_bonus(Torg__V1__QueryStage *stage, Torg__V1__TextClause__Kind kind,
+                                       char *text, float boost, struct arena *arena)
 {
     static char *const title[] = {OFFER_FIELD_TITLE};
     Torg__V1__TextClause *clause = MESSAGE_NEW(text_clause, arena), **grown;
@@ -38,6 +38,18 @@ static void add_bonus(Torg__V1__QueryStage *stage, Torg__V1__TextClause__Kind ki
         memcpy(grown, stage->clauses, stage->n_clauses * sizeof(*grown));
     grown[stage->n_clauses++] = clause;
     stage->clauses = grown;
+    return clause;
+}
+
+/* Only of what the composer says of the offer: its head, category and attributes. */
+static void add_said(Torg__V1__QueryStage *stage, Torg__V1__TextClause__Kind kind, char *text,
+                     float boost, struct arena *arena)
+{
+    static char *const fields[] = {OFFER_FIELD_WORDS};
+    Torg__V1__TextClause *clause = add_bonus(stage, kind, text, boost, arena);
+
+    clause->fields = (char **)fields;
+    clause->n_fields = ARRAY_COUNT(fields);
 }
 
 /* How many there are; more than WORD_COUNT_MAX are not counted. */
@@ -94,8 +106,8 @@ static void add_numbers(const char *text, Torg__V1__QueryStage *stage, struct ar
     }
 }
 
-/* Makers' names in the other script: "найк" may be a synonym of the category, and Nike's are meant.
- */
+/* Makers' names in the other script: "найк" may be a synonym of the category, and Nike's are
+ * meant. */
 static void add_brands(char *const *words, size_t count, Torg__V1__QueryStage *stage,
                        struct arena *arena)
 {
@@ -155,10 +167,8 @@ static bool is_noun(const char *word)
 
 void nearness_head(const char *text, Torg__V1__QueryStage *stage, struct arena *arena)
 {
-    static char *const fields[] = {OFFER_FIELD_WORDS};
     char *words[WORD_COUNT_MAX + 1], *head = NULL;
     size_t count = split(arena_strdup(arena, text), words), noun_count = 0;
-    Torg__V1__TextClause *clause;
 
     if (count > WORD_COUNT_MAX || text_has_signs(text))
         return;
@@ -172,10 +182,55 @@ void nearness_head(const char *text, Torg__V1__QueryStage *stage, struct arena *
     }
     if (noun_count < 2) /* a lone one weighs enough */
         return;
-    add_bonus(stage, TORG__V1__TEXT_CLAUSE__KIND__WORD, head, head_boost, arena);
-    clause = stage->clauses[stage->n_clauses - 1];
-    clause->fields = (char **)fields;
-    clause->n_fields = ARRAY_COUNT(fields);
+    add_said(stage, TORG__V1__TEXT_CLAUSE__KIND__WORD, head, head_boost, arena);
+}
+
+static bool is_kept(const char *text, char *const *kept, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(kept[i], text) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The first words that are a value's name, as many as there are; NULL: they are none. */
+static char *find_value(char *const *words, size_t *count, const struct catalog *catalog,
+                        struct arena *arena)
+{
+    size_t most = *count < CATALOG_VALUE_WORD_MAX ? *count : CATALOG_VALUE_WORD_MAX;
+
+    for (*count = most; *count > 0; --*count) {
+        char *text = words[0];
+
+        for (size_t i = 1; i < *count; i++)
+            text = arena_printf(arena, "%s %s", text, words[i]);
+        if (catalog_has_value(catalog, bytes_of(text), arena))
+            return text;
+    }
+    *count = 1;
+    return NULL;
+}
+
+void nearness_values(const char *text, const struct catalog *catalog, char *const *kept,
+                     size_t kept_count, Torg__V1__QueryStage *stage, struct arena *arena)
+{
+    char *words[WORD_COUNT_MAX + 1];
+    size_t count = split(arena_strdup(arena, text), words), used;
+
+    if (count > WORD_COUNT_MAX || text_has_signs(text))
+        return;
+    for (size_t i = 0; i < count; i += used) {
+        char *value;
+
+        used = count - i;
+        value = find_value(&words[i], &used, catalog, arena);
+        if (value && !is_kept(value, kept, kept_count))
+            add_said(stage,
+                     used > 1 ? TORG__V1__TEXT_CLAUSE__KIND__PHRASE
+                              : TORG__V1__TEXT_CLAUSE__KIND__WORD,
+                     value, value_boost, arena);
+    }
 }
 
 void nearness_prefer(const char *text, Torg__V1__QueryStage *stage, struct arena *arena)

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "catalog/catalog.h"
 #include "torg/v1/query.pb-c.h"
 
 /* Beside the stage's own clauses. Of a text with signs or quotes none; of a lone word its form. Of
@@ -25,6 +26,11 @@ void nearness_add(const char *text, bool is_whole, Torg__V1__QueryStage *stage,
  * same of themselves count more, of partial matches above all ("refrigerator water filter" is about
  * filters). Of a line with signs, or of one noun, nothing. */
 void nearness_head(const char *text, Torg__V1__QueryStage *stage, struct arena *arena);
+
+/* Offers that have a value of an attribute which the text names count more than those that only say
+ * its words: "синий диван" finds blue sofas before a red one with blue cushions. */
+void nearness_values(const char *text, const struct catalog *catalog, char *const *kept,
+                     size_t kept_count, Torg__V1__QueryStage *stage, struct arena *arena);
 
 /* Whoever has these words, too, counts a little more. */
 void nearness_prefer(const char *text, Torg__V1__QueryStage *stage, struct arena *arena);

@@ -2,8 +2,9 @@
 /*
  * shipped_synonyms.h - rules that come with the program (setting search.synonyms), in the form of
  * synonyms.h: what is one word, whoever writes it. Plurals that no stemmer knows, spellings of both
- * sides of the ocean, and abbreviations that shops and buyers use for the same things. What means
- * the same only in one trade is the operator's to say.
+ * sides of the ocean, abbreviations that shops and buyers use for the same things, names of
+ * household things that a dictionary gives as one, and small numbers that are written out. What
+ * means the same only in one trade is the operator's to say.
  */
 #ifndef TORG_SEARCH_SYNONYMS_SHIPPED_SYNONYMS_H
 #define TORG_SEARCH_SYNONYMS_SHIPPED_SYNONYMS_H

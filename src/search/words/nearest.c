@@ -121,6 +121,21 @@ static struct bytes next_run(struct bytes line, size_t *at)
     return bytes_make(line.data + start, *at - start);
 }
 
+/* "2x4" of "2x4x8", where a number ends at `at`: of things that have some of the sizes those with
+ * two side by side come first. Empty: none begins with the number. */
+static struct bytes read_sizes(struct bytes line, struct bytes number, size_t at)
+{
+    size_t end = at + 1;
+
+    if (at + 1 >= line.size || (line.data[at] | 0x20) != 'x')
+        return BYTES_EMPTY;
+    while (end < line.size && sign_of(line.data[end]) == SIGN_DIGIT)
+        end++;
+    if (sign_of(number.data[0]) != SIGN_DIGIT || end == at + 1)
+        return BYTES_EMPTY;
+    return bytes_make(number.data, number.size + end - at);
+}
+
 int nearest_text(const char *line, spelling_complete_fn *find, void *arg, struct arena *arena,
                  const char **text, struct err *err)
 {
@@ -134,11 +149,15 @@ int nearest_text(const char *line, spelling_complete_fn *find, void *arg, struct
     if (!rc && hidden.hidden.size) /* meant to the letter */
         return 0;
     while (run_count++ < WORD_COUNT_MAX && !rc) {
-        struct bytes run = next_run(bytes_of(line), &at);
+        struct bytes run = next_run(bytes_of(line), &at), sizes;
         const char *like = NULL;
 
         if (!run.size)
             break;
+        sizes = read_sizes(bytes_of(line), run, at);
+        if (sizes.size)
+            buf_printf(&out, "%s%.*s", out.size ? " " : "", (int)sizes.size,
+                       (const char *)sizes.data);
         if (asked.count < ASKED_COUNT_MAX)
             rc = find_like(&asked, run, &like, err);
         if (!rc && !like && sign_of(run.data[0]) == SIGN_DIGIT)

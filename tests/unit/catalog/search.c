@@ -93,6 +93,8 @@ static void a_query_names_a_category(void **state)
         {"тв", "tv-audio.tv"},
         {"машина", "cars"},
         {"угловой диван", NULL},
+        {"одежда детская", "children.clothes"},
+        {"детская детская", NULL}, /* each word as often as the name has it */
         {"квар", NULL},
         {"", NULL},
     };
@@ -171,6 +173,33 @@ static void folding_keeps_to_words(void **state)
     arena_free(arena);
 }
 
+static bool have_one_root(const char *one, const char *other)
+{
+    return bytes_equal(words_root(bytes_of(one)), words_root(bytes_of(other)));
+}
+
+static void one_and_many_have_one_root(void **state)
+{
+    static const char *const pairs[][2] = {
+        {"tomato", "tomatoes"}, {"potato", "potatoes"}, {"bus", "buses"},     {"gas", "gases"},
+        {"shoe", "shoes"},      {"toe", "toes"},        {"hoe", "hoes"},      {"canoe", "canoes"},
+        {"stove", "stoves"},    {"house", "houses"},    {"glass", "glasses"}, {"use", "uses"},
+        {"box", "boxes"},       {"axe", "axes"},        {"size", "sizes"},    {"waltz", "waltzes"},
+        {"watch", "watches"},   {"cache", "caches"},    {"brush", "brushes"}, {"photo", "photos"},
+        {"диван", "диваны"}};
+    static const char *const others[][2] = {
+        {"glass", "glas"}, {"tens", "tense"}, {"brows", "browse"}, {"toe", "tomato"}};
+
+    for (size_t i = 0; i < ARRAY_COUNT(pairs); i++) {
+        if (!have_one_root(pairs[i][0], pairs[i][1]))
+            fail_msg("%s and %s have two roots", pairs[i][0], pairs[i][1]);
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++) {
+        if (have_one_root(others[i][0], others[i][1]))
+            fail_msg("%s and %s have one root", others[i][0], others[i][1]);
+    }
+}
+
 static void languages_are_read_as_browsers_send_them(void **state)
 {
     assert_int_equal(language_of(bytes_of("en")), LANGUAGE_EN);
@@ -187,6 +216,7 @@ int main(void)
         cmocka_unit_test(a_query_names_a_category),
         cmocka_unit_test(all_and_only_matches_are_found),
         cmocka_unit_test(folding_keeps_to_words),
+        cmocka_unit_test(one_and_many_have_one_root),
         cmocka_unit_test(languages_are_read_as_browsers_send_them),
     };
 

@@ -52,6 +52,8 @@ static void categories_tell_what_makers_words_do_not(void **state)
     assert_string_equal(head_by_category("Stels Navigator", "Mountain bicycle Stels Navigator 710",
                                          "Bicycles", arena),
                         "bicycle");
+    assert_string_equal(
+        head_by_category("Nike Pegasus", "Running shoe Nike Pegasus", "Shoes", arena), "shoe");
     assert_string_equal(head_by_category("Bicycle Pump", "Stels Bicycle Pump", "Bicycles", arena),
                         "Bicycle Pump");
     assert_string_equal(

@@ -324,6 +324,16 @@ static void nothing_but_the_nearest_words_are_searched_at_last(void **state)
     assert_null(scene->response.corrected);
 }
 
+/* Of two sides of three more is left than of the numbers alone. */
+static void sizes_that_nothing_has_are_searched_side_by_side(void **state)
+{
+    static const struct known_text texts[] = {{"2x4 2 4x8 4 8", 3, 3}, {"2 4 8", 9, 9}};
+    struct scene *scene = *state;
+
+    assert_string_equal(search(scene, "2x4x8", texts, ARRAY_COUNT(texts)), "2x4 2 4x8 4 8");
+    assert_string_equal(scene->response.corrected->reason, "nearest");
+}
+
 static void what_finds_nothing_when_corrected_is_kept(void **state)
 {
     static const struct known_text texts[] = {{"велосепед", 1, 1}};
@@ -450,6 +460,7 @@ int main(void)
         TEST(two_words_that_titles_write_as_one_are_joined),
         TEST(a_common_word_beside_others_is_what_was_meant),
         TEST(nothing_but_the_nearest_words_are_searched_at_last),
+        TEST(sizes_that_nothing_has_are_searched_side_by_side),
         TEST(what_finds_nothing_when_corrected_is_kept),
         TEST(filters_do_not_make_a_right_word_wrong),
         TEST(a_correction_that_the_filters_leave_nothing_of_is_taken_back),

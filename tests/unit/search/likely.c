@@ -281,6 +281,21 @@ static void what_is_meant_otherwise_is_left_alone(void **state)
     assert_null(scene->response.ranking);
 }
 
+/* Jobs have no price: the number may be what their titles say. */
+static void a_price_that_leaves_nothing_is_looked_for_in_titles(void **state)
+{
+    struct scene *scene = *state;
+
+    HAS(scene, mixed);
+    scene->whole_count = 0;
+    scene->request.text = "camry от 75 000";
+    search(scene);
+    assert_string_equal(scene->preferred, "75 000");
+    scene->whole_count = 1; /* with that price */
+    search(scene);
+    assert_string_not_equal(scene->preferred, "75 000");
+}
+
 /* --- further pages --- */
 
 static void pages_go_on_in_the_order_of_the_first(void **state)
@@ -344,6 +359,12 @@ int main(void)
         CASE(where_nothing_is_the_thing_relevance_decides),
         CASE(of_partial_matches_any_word_is_looked_at),
         CASE(what_is_meant_otherwise_is_left_alone),
+        CASE(a_price_that_leaves_nothing_is_looked_for_in_titles),
+        CASE(a_text_is_not_looked_at_again_at_once),
+        CASE(a_short_page_says_nothing_of_a_long_one),
+        CASE(what_a_part_or_an_old_state_says_is_not_kept),
+        CASE(of_a_category_that_is_gone_nothing_is_kept),
+        CASE(what_is_searched_otherwise_is_looked_at),
         CASE(pages_go_on_in_the_order_of_the_first),
         CASE(pages_by_offset_ask_for_the_sample_again),
         CASE(a_cursor_of_another_catalogue_is_refused),

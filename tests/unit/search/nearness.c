@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of search/choices/nearness.h: the neighbours of a text as phrases that nobody has to match. */
+/* Unit tests of search/choices/nearness.h: the neighbours of a text as phrases that nobody has to
+ * match. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "search/choices/nearness.h"
 
 /* What is asked for beside the text: phrases, then exact forms and numbers with a sign. */
@@ -127,6 +129,54 @@ static void neighbours_are_phrases(void **state)
     assert_string_equal(phrases("диван -синий"), "");
 }
 
+static const char colours[] =
+    "{\"attributes\": [{\"id\": \"color\", \"type\": \"OPTION\","
+    "  \"name\": {\"ru\": \"Цвет\", \"en\": \"Colour\"},"
+    "  \"options\": [{\"id\": \"blue\", \"name\": {\"ru\": \"Синий\", \"en\": \"Blue\"}},"
+    "   {\"id\": \"dark\", \"name\": {\"ru\": \"Тёмно-синий\", \"en\": \"Dark blue\"}},"
+    "   {\"id\": \"n\", \"name\": {\"ru\": \"12\", \"en\": \"12\"}}]}],"
+    " \"categories\": [{\"id\": \"sofas\", \"name\": {\"ru\": \"Диваны\", \"en\": \"Sofas\"},"
+    "  \"attributes\": [\"color\"]}]}";
+
+/* The values that offers should have. */
+static const char *values(const char *text, const char *kept)
+{
+    static char told[256];
+    struct arena *arena = arena_new();
+    Torg__V1__QueryStage stage = TORG__V1__QUERY_STAGE__INIT;
+    char *keep = (char *)kept;
+    struct catalog *catalog;
+    struct err err;
+
+    if (catalog_from_json(bytes_of(colours), NULL, &catalog, &err))
+        fail_msg("%s", err.text);
+    nearness_values(text, catalog, &keep, kept ? 1 : 0, &stage, arena);
+    told[0] = 0;
+    for (size_t i = 0; i < stage.n_clauses; i++) {
+        assert_int_equal(stage.clauses[i]->occur, TORG__V1__TEXT_CLAUSE__OCCUR__BONUS);
+        assert_int_equal(stage.clauses[i]->n_fields, 1);
+        assert_string_equal(stage.clauses[i]->fields[0], "words");
+        snprintf(told + strlen(told), sizeof(told) - strlen(told), "%s%s%s", i ? ", " : "",
+                 stage.clauses[i]->kind == TORG__V1__TEXT_CLAUSE__KIND__PHRASE ? "~" : "",
+                 stage.clauses[i]->text);
+    }
+    catalog_unref(catalog);
+    arena_free(arena);
+    return told;
+}
+
+static void values_of_attributes_are_of_offers_that_have_them(void **state)
+{
+    (void)state;
+    assert_string_equal(values("синие диваны", NULL), "синие");
+    assert_string_equal(values("sofa dark blue", NULL), "~dark blue");
+    assert_string_equal(values("тёмно-синий диван", NULL), "тёмно-синий");
+    assert_string_equal(values("диван 12", NULL), ""); /* a number of anything */
+    assert_string_equal(values("диван", NULL), "");
+    assert_string_equal(values("синий диван", "синий"), "");
+    assert_string_equal(values("\"синий\" диван", NULL), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,7 +184,8 @@ int main(void)
         cmocka_unit_test(forms_count_wherever_words_are_found),
         cmocka_unit_test(numbers_count_where_quantities_are_not_found),
         cmocka_unit_test(signs_inside_words_are_none),
-        cmocka_unit_test(the_last_noun_is_what_is_asked_for)};
+        cmocka_unit_test(the_last_noun_is_what_is_asked_for),
+        cmocka_unit_test(values_of_attributes_are_of_offers_that_have_them)};
 
     return cmocka_run_group_tests_name("search-nearness", tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 
 #include "codec/message.h"
 #include "search/bounds.h"
+#include "search/synonyms/shipped_synonyms.h"
 #include "search/synonyms/synonyms.h"
 
 static struct arena *arena;
@@ -64,6 +65,26 @@ static const char *const rules = "# two ways, one way, several words\n"
                                  "стиралка, стиральная машина\n"
                                  "машина => автомобиль\n"
                                  "wi-fi => вайфай";
+
+static void those_that_come_with_the_program_are_rules(void **state)
+{
+    static const char *const cases[][2] = {
+        {"gas stove", "stove: range"},
+        {"electric range", ""}, /* what "over the range" has, too */
+        {"weed wackers", "weed wackers: string trimmer"},
+        {"2 commodes", "commodes: toilet"},
+        {"8000 btu a/c", "a/c: air conditioner, air conditioning"},
+        {"half inch pipe", "half inch: 1/2 in | pipe: tubing"},
+        {"three way switch", "three: 3"},
+        {"torches", "torches: flashlight"}, /* one of a sh, ch, x has "es" more */
+    };
+    struct synonyms *synonyms = table((const char *)shipped_synonyms().data);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_string_equal(found_in(synonyms, cases[i][0], NULL), cases[i][1]);
+    synonyms_unref(synonyms);
+}
 
 static void lines_are_expanded(void **state)
 {
@@ -204,6 +225,7 @@ static void what_one_word_means_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(those_that_come_with_the_program_are_rules),
         cmocka_unit_test(lines_are_expanded),
         cmocka_unit_test(a_stage_has_clauses_for_what_is_expanded),
         cmocka_unit_test(what_is_wrong_is_told_by_line),
