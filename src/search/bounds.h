@@ -28,6 +28,10 @@ enum {
     LIKELY_OWN_MIN_PERCENT = 10,      /* of those offers are of each of them ... */
     LIKELY_ALL_MIN_PERCENT = 60,      /* ... and of all; less: the text is about anything */
     LIKELY_GAIN_PERCENT = 50,         /* more that their offers weigh */
+    VOTE_KEEP_MS = 10000,             /* how long that is taken for true without a look: as long as
+                                         a buyer looks at a page */
+    VOTE_COUNT = 2048,                /* texts it is kept of: 300 KB */
+    VOTE_SIZE_MAX = 128,              /* of four ids; longer ones are found out each time */
     RANKING_FORMULA_COUNT_MAX = 16,   /* of ranking.best: one line of the config */
     SUGGEST_COUNT = 8,                /* lines, unless the request says */
     SUGGEST_COUNT_MAX = 20,

@@ -23,6 +23,7 @@
 #include "search/choices/order.h"
 #include "search/choices/tiers.h"
 #include "search/choices/understood.h"
+#include "search/choices/votes.h"
 #include "search/synonyms/synonyms.h"
 #include "search/words/nearest.h"
 #include "search/words/spelling.h"
@@ -411,14 +412,28 @@ static int page_stages(const struct searching *searching, Torg__V1__QueryStage *
     return 0;
 }
 
+/* What the text was found to be about a moment ago: then its page is asked for once. */
+static void recall_likely(struct searching *searching)
+{
+    struct wanted *wanted = &searching->wanted;
+
+    if (wanted->sent->cursor.len) /* which brings it along */
+        return;
+    wanted->likely = (struct likely){0};
+    if (likely_may_be(wanted) && !searching->asking.wait_count)
+        votes_find(&searching->asking, wanted, &wanted->likely);
+}
+
 static int ask_page(struct searching *searching, struct err *err)
 {
     Torg__V1__QueryStage *stages[PAGE_STAGE_COUNT];
     const Torg__V1__StageAnswer *answers[PAGE_STAGE_COUNT];
     int64_t began_us = clock_mono_us(searching->search->clock);
     size_t count;
-    int rc = page_stages(searching, stages, &count, err);
+    int rc;
 
+    recall_likely(searching);
+    rc = page_stages(searching, stages, &count, err);
     if (rc)
         return rc;
     rc = asking_run(&searching->asking, stages, count, answers, err);
@@ -464,13 +479,18 @@ static int weigh_categories(struct searching *searching, struct err *err)
     struct wanted *wanted = &searching->wanted;
     int rc;
 
-    if (!likely_may_be(wanted) || !searching->page->total ||
-        (searching->whole->total && likely_is_settled(wanted, searching->whole)))
+    if (!likely_may_be(wanted) || wanted->likely.is_known || !searching->page->total)
         return 0;
-    rc = likely_find(&searching->asking, wanted, !searching->whole->total, &wanted->likely, err);
-    if (rc || !wanted->likely.count || !searching->whole->n_hits)
-        return rc;
-    return ask_again(searching, err);
+    if (!searching->whole->total || !likely_is_settled(wanted, searching->whole)) {
+        rc =
+            likely_find(&searching->asking, wanted, !searching->whole->total, &wanted->likely, err);
+        if (!rc && wanted->likely.count && searching->whole->n_hits)
+            rc = ask_again(searching, err);
+        if (rc)
+            return rc;
+    }
+    votes_keep(&searching->asking, wanted);
+    return 0;
 }
 
 /* What the page has room for behind the offers with all words. */

@@ -41,6 +41,7 @@ struct search {
     /* What words mean, too: a reference to the table in force; NULL: nothing. */
     struct synonyms *(*synonyms)(void *arg);
     void *synonyms_arg;
+    struct votes *votes; /* what texts were found to be about; NULL: each page asks */
     /* An offer as every visitor may see it; ERR_NOT_FOUND: there is none that he may. */
     int (*fetch)(void *arg, const char *offer_id, struct arena *arena, Torg__V1__Offer **offer,
                  struct err *err);

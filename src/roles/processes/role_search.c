@@ -12,6 +12,7 @@
 #include "roles/processes/peer_settings.h"
 #include "roles/processes/process.h"
 #include "roles/processes/ranking_settings.h"
+#include "search/choices/votes.h"
 #include "search/learning/learner.h"
 #include "search/service.h"
 #include "search/service_synonyms.h"
@@ -32,6 +33,7 @@ static struct ranking ranking;
 static struct learner *learner; /* NULL: texts are not corrected */
 static struct peers *searchers; /* in other processes; NULL: that of this one is asked */
 static struct snippet_pages *glued;
+static struct votes *votes;
 static struct synonym_service synonym_context;
 static struct rpc_service synonym_calls;
 static struct inspect inspect; /* of a process without the role searcher, as the next */
@@ -152,6 +154,7 @@ int role_search_start(struct process *process, struct err *err)
     rc = rc ? rc : role_search_serve(process, err);
     if (rc)
         return rc;
+    votes = votes_new();
     glued = snippet_pages_new(process->snippets, process->clock,
                               config_number(process->config, SETTING_SNIPPETS_PAGE_WAIT));
     offers = (struct offers){.store = process->backends.store,
@@ -164,6 +167,7 @@ int role_search_start(struct process *process, struct err *err)
         .catalog_arg = process->catalog,
         .ask = searchers ? ask_others : ask_here,
         .ask_arg = searchers ? (void *)searchers : (void *)process->front,
+        .votes = votes,
         .speller = speller_in_use,
         .synonyms = synonyms_in_force,
         .synonyms_arg = process->synonyms,
@@ -203,6 +207,9 @@ void role_search_stop(struct process *process)
     (void)process;
     snippet_pages_free(glued);
     glued = NULL;
+    votes_free(votes);
+    votes = NULL;
+    process->search = NULL;
     learner_stop(learner); /* its calls ended with the server's */
     peers_close(searchers);
     learner = NULL;

@@ -16,7 +16,8 @@ struct likely {
         const struct category *category;
         unsigned percent; /* of the offers that are what was asked for */
     } list[LIKELY_CATEGORY_COUNT_MAX];
-    size_t count; /* 0: nothing stands out */
+    size_t count;  /* 0: nothing stands out */
+    bool is_known; /* from a search a moment ago (votes.h) */
 };
 
 /* A request, read. */

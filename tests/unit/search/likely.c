@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of search/choices/likely.h by search/search.h: which categories a text is about, what that
- * costs, and that pages go on in the order of the first; with a searcher that has a few offers. */
+/* Unit tests of search/choices/likely.h by search/search.h: which categories a text is about, what
+ * that costs, and that pages go on in the order of the first; with a searcher that has a few
+ * offers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 #include "codec/message.h"
 #include "model/offer_fields.h"
 #include "query/run/cursor.h"
+#include "search/choices/votes.h"
 #include "search/search.h"
 
 enum { HASH = 7 };
@@ -21,6 +23,14 @@ static const char catalog_json[] =
     "{\"categories\": ["
     " {\"id\": \"cars\", \"name\": {\"ru\": \"Машины\", \"en\": \"Cars\"}},"
     " {\"id\": \"bikes\", \"name\": {\"ru\": \"Мотоциклы\", \"en\": \"Bikes\"}},"
+    " {\"id\": \"parts\", \"name\": {\"ru\": \"Запчасти\", \"en\": \"Parts\"}},"
+    " {\"id\": \"body\", \"parent\": \"parts\","
+    "  \"name\": {\"ru\": \"Кузов\", \"en\": \"Body\"}}]}";
+
+/* Later, without bikes. */
+static const char small_catalog_json[] =
+    "{\"categories\": ["
+    " {\"id\": \"cars\", \"name\": {\"ru\": \"Машины\", \"en\": \"Cars\"}},"
     " {\"id\": \"parts\", \"name\": {\"ru\": \"Запчасти\", \"en\": \"Parts\"}},"
     " {\"id\": \"body\", \"parent\": \"parts\","
     "  \"name\": {\"ru\": \"Кузов\", \"en\": \"Body\"}}]}";
@@ -58,8 +68,11 @@ struct scene {
     uint32_t count;
     int sample_count, page_count; /* stages asked */
     bool sample_takes_any;
-    uint32_t whole_count; /* of the offers; UINT32_MAX: all of them */
-    char *formula;        /* of the last page; "": by relevance */
+    uint32_t whole_count;  /* of the offers; UINT32_MAX: all of them */
+    char *formula;         /* of the last page; "": by relevance */
+    const char *preferred; /* its last bonus */
+    bool is_partial;       /* a shard does not answer */
+    uint32_t old_seconds;  /* of what answers */
     struct catalog *catalog;
     struct search search;
     struct arena *arena;
@@ -98,6 +111,7 @@ static Torg__V1__StageAnswer *answer_stage(struct scene *scene, const Torg__V1__
     } else if (stage->limit) {
         scene->page_count++;
         scene->formula = stage->sorts[0]->formula;
+        scene->preferred = stage->n_clauses ? stage->clauses[stage->n_clauses - 1]->text : "";
         assert_int_equal(stage->sorts[0]->relevance,
                          !*stage->sorts[0]->formula && !*stage->sorts[0]->field);
     }
@@ -133,7 +147,19 @@ static int ask(void *arg, const Torg__V1__SearchRequest *request, int64_t deadli
     for (size_t i = 0; i < request->query->n_stages; i++)
         answer->stages[answer->n_stages++] = answer_stage(arg, request->query->stages[i], arena);
     response->answer = answer;
+    response->is_partial = ((struct scene *)arg)->is_partial;
+    response->old_seconds = ((struct scene *)arg)->old_seconds;
     return 0;
+}
+
+/* Of what an old state told every offer is looked up: none is there any more. */
+static int fetch_nothing(void *arg, const char *id, struct arena *arena, Torg__V1__Offer **offer,
+                         struct err *err)
+{
+    (void)arg;
+    (void)arena;
+    (void)offer;
+    return err_set(err, ERR_NOT_FOUND, "%s", id);
 }
 
 static int set_up(void **state)
@@ -148,6 +174,7 @@ static int set_up(void **state)
                                    .catalog = catalog_of,
                                    .catalog_arg = &scene,
                                    .ask = ask,
+                                   .fetch = fetch_nothing,
                                    .ask_arg = &scene};
     torg__v1__search_offers_request__init(&scene.request);
     scene.request.text = "toyota camry";
@@ -294,6 +321,132 @@ static void a_price_that_leaves_nothing_is_looked_for_in_titles(void **state)
     scene->whole_count = 1; /* with that price */
     search(scene);
     assert_string_not_equal(scene->preferred, "75 000");
+}
+
+/* --- what is kept --- */
+
+static void a_text_is_not_looked_at_again_at_once(void **state)
+{
+    struct scene *scene = *state;
+    struct clock_manual clock;
+
+    clock_manual_init(&clock, 1);
+    scene->search.clock = &clock.base;
+    scene->search.votes = votes_new();
+    HAS(scene, mixed);
+    search(scene);
+    expect_asked(scene, 1, 2);
+    HAS(scene, only_parts); /* nobody looks */
+    search(scene);
+    expect_asked(scene, 0, 1);
+    assert_string_equal(scene->formula, "score * (1 + 0.50 * has(category, \"cars\"))");
+    assert_string_equal(scene->response.ranking->categories[0]->id, "cars");
+    scene->request.offset = 1; /* in the order of the first page */
+    search(scene);
+    expect_asked(scene, 0, 1);
+    scene->request.offset = 0;
+    clock_manual_advance(&clock, VOTE_KEEP_MS * (int64_t)MS_US);
+    search(scene);
+    expect_asked(scene, 1, 1);
+    HAS(scene, mixed); /* that nothing is likely is known as well */
+    search(scene);
+    expect_asked(scene, 0, 1);
+    assert_string_equal(scene->formula, "");
+    votes_free(scene->search.votes);
+}
+
+/* A single offer is of one category always. */
+static void a_short_page_says_nothing_of_a_long_one(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->search.votes = votes_new();
+    HAS(scene, two_things);
+    scene->request.text = "honda";
+    scene->request._limit_case = TORG__V1__SEARCH_OFFERS_REQUEST___LIMIT_LIMIT;
+    scene->request.limit = 1;
+    search(scene);
+    expect_asked(scene, 0, 1);
+    scene->request._limit_case = TORG__V1__SEARCH_OFFERS_REQUEST___LIMIT__NOT_SET;
+    search(scene);
+    expect_asked(scene, 1, 2);
+    scene->request._limit_case = TORG__V1__SEARCH_OFFERS_REQUEST___LIMIT_LIMIT;
+    scene->request.limit = SEARCH_PAGE_COUNT; /* as long as one that does not say */
+    search(scene);
+    expect_asked(scene, 0, 1);
+    votes_free(scene->search.votes);
+}
+
+static void what_a_part_or_an_old_state_says_is_not_kept(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->search.votes = votes_new();
+    HAS(scene, mixed);
+    scene->is_partial = true;
+    search(scene);
+    scene->is_partial = false;
+    scene->old_seconds = 1;
+    search(scene);
+    expect_asked(scene, 1, 2);
+    scene->old_seconds = 0;
+    search(scene);
+    expect_asked(scene, 1, 2);
+    search(scene);
+    expect_asked(scene, 0, 1);
+    votes_free(scene->search.votes);
+}
+
+static void of_a_category_that_is_gone_nothing_is_kept(void **state)
+{
+    struct scene *scene = *state;
+    struct catalog *before = scene->catalog;
+    struct err err;
+
+    scene->search.votes = votes_new();
+    HAS(scene, two_things);
+    scene->request.text = "honda";
+    search(scene);
+    if (catalog_from_json(bytes_of(small_catalog_json), NULL, &scene->catalog, &err))
+        fail_msg("%s", err.text);
+    catalog_unref(before);
+    HAS(scene, only_parts);
+    search(scene);
+    expect_asked(scene, 1, 1);
+    assert_string_equal(scene->formula, "");
+    votes_free(scene->search.votes);
+}
+
+static void what_is_searched_otherwise_is_looked_at(void **state)
+{
+    static char *values[] = {"new"};
+    Torg__V1__FilterChoice choice, *choices[] = {&choice};
+    struct scene *scene = *state;
+
+    scene->search.votes = votes_new();
+    HAS(scene, mixed);
+    search(scene);
+    scene->request.text = "toyota";
+    search(scene);
+    expect_asked(scene, 1, 2);
+    torg__v1__filter_choice__init(&choice);
+    choice.id = "condition";
+    choice.values = values;
+    choice.n_values = 1;
+    scene->request.filters = choices;
+    scene->request.n_filters = 1;
+    search(scene);
+    expect_asked(scene, 1, 2);
+    scene->request.category = "parts";
+    search(scene);
+    expect_asked(scene, 1, 2);
+    search(scene);
+    expect_asked(scene, 0, 1);
+    scene->request.n_wait = 1; /* who waits for a write wants to see what it changed */
+    scene->request.wait = (char *[]){""};
+    search(scene);
+    expect_asked(scene, 1, 2);
+    votes_free(scene->search.votes);
 }
 
 /* --- further pages --- */
