@@ -10,6 +10,7 @@ enum {
     EVENT_SESSION_COUNT_MAX = 600, /* of a session in an hour: ten a minute, no person looks more */
     EVENT_ADDRESS_COUNT_MAX = 20000, /* of an address in an hour, whatever it calls its sessions: an
                                         office has fewer */
+    EVENT_WORKER_COUNT = 4,          /* records of the topic that are counted at once */
     RETYPED_TEXT_SIZE_MAX = 200,     /* of a query that was retyped: a line, not a page */
     RETYPED_HOURS = 90 * 24,         /* how long one is kept after it was seen last */
     RETYPED_COUNT_MAX = 100000,      /* pairs that are kept, the newest: 20 MB */

@@ -15,6 +15,7 @@
 #include "base/object.h"
 #include "base/task.h"
 #include "clicks/bounds.h"
+#include "clicks/hour_tables.h"
 #include "clicks/rate.h"
 #include "codec/message.h"
 #include "model/offer_fields.h"
@@ -290,8 +291,24 @@ struct rater {
     uint32_t magic;
     struct rater_options options;
     struct counter *sent;
+    struct counter *tables;
     struct task task;
 };
+
+static void write_tables(struct rater *rater)
+{
+    static struct log_pace pace;
+    const struct rater_options *options = &rater->options;
+    size_t count = 0;
+    struct err err;
+
+    if (options->blob &&
+        hour_tables_write(options->store, options->blob, clock_wall_us(options->clock), &count,
+                          &err) &&
+        log_pace_is_due(&pace, &err))
+        log_warn("tables of clicks are not written, tried again", LOG_TEXT("error", err.text));
+    counter_add(rater->tables, count);
+}
 
 static void run(struct task *task, void *arg)
 {
@@ -307,6 +324,7 @@ static void run(struct task *task, void *arg)
                 log_warn("rates of clicks are not sent, tried again", LOG_TEXT("error", err.text));
             counter_add(rater->sent, count);
         } while (count >= (size_t)RATER_BATCH_COUNT * RATER_ROUND_COUNT && !task_is_stopping(task));
+        write_tables(rater);
     } while (task_pause(task, (int64_t)RATER_PERIOD_MS * MS_US));
 }
 
@@ -321,6 +339,8 @@ int rater_start(const struct rater_options *options, struct rater **out, struct 
     rater->options = *options;
     rater->sent = metrics_counter("torg_clicks_rates_total", NULL,
                                   "Rates of clicks that were sent to the index.");
+    rater->tables = metrics_counter("torg_clicks_tables_total", NULL,
+                                    "Tables of an hour's events that were written.");
     if (!rc)
         rc = task_start(&rater->task, &task, err);
     *out = rater;

@@ -18,10 +18,13 @@
 #include "store/store.h"
 #include "topic/topic.h"
 
+struct blob; /* blob/blob.h */
+
 struct rater_options { /* all borrowed */
     struct store *store;
     struct topics *topics;
     const struct clock *clock;
+    struct blob *blob; /* where the task puts tables of hours (hour_tables.h); NULL: nowhere */
 };
 
 /* One round; *count: rates that were sent. What was counted in the last seconds is left for the

@@ -14,10 +14,12 @@ static int record_events(struct call *call, const ProtobufCMessage *message,
     const struct identity *identity = call_identity(call);
     bool is_front = *identity->principal && !*identity->seller; /* it calls for all its visitors */
     const struct event_sender sender = {identity->seller, is_front ? 0 : call_caller(call)};
-    int rc =
-        events_record(call_context(call), &sender, (const Torg__V1__RecordEventsRequest *)message,
-                      &reasons, &response->counted, err);
+    const Torg__V1__RecordEventsRequest *request = (const Torg__V1__RecordEventsRequest *)message;
+    int rc;
 
+    if (*request->seller)
+        return call_invalid(call, err, "seller", "is of the topic alone: leave it out");
+    rc = events_record(call_context(call), &sender, request, &reasons, &response->counted, err);
     if (reasons.count)
         call_violations(call, &reasons);
     return rc;

@@ -9,6 +9,7 @@
 #include "model/bounds.h"
 #include "torg/v1/contact.pb-c.h"
 #include "torg/v1/document.pb-c.h"
+#include "torg/v1/event.pb-c.h"
 #include "torg/v1/feed.pb-c.h"
 #include "torg/v1/index_message.pb-c.h"
 #include "torg/v1/moderation.pb-c.h"
@@ -31,6 +32,8 @@ const struct topic_line topic_lines[] = {
      &torg__v1__photo_result__descriptor},
     {TOPIC_MESSAGES, STAGE_PARTITION_COUNT, STAGE_RETENTION_S, "seller",
      &torg__v1__seller_message__descriptor},
+    {TOPIC_EVENTS, STAGE_PARTITION_COUNT, STAGE_RETENTION_S, "session",
+     &torg__v1__record_events_request__descriptor},
     {TOPIC_FEED_EVENTS, STAGE_PARTITION_COUNT, STAGE_RETENTION_S, "seller/feed",
      &torg__v1__feed_event__descriptor},
     {TOPIC_DOCUMENTS, DOCUMENTS_PARTITION_COUNT, STAGE_RETENTION_S, "client/partition",

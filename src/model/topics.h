@@ -19,6 +19,7 @@
 #define TOPIC_PHOTO_SLOW "photo-requests-slow"          /* those whose servers take their time */
 #define TOPIC_PHOTO_RESULTS "photo-results"             /* what became of them */
 #define TOPIC_MESSAGES "seller-messages"                /* buyers to sellers */
+#define TOPIC_EVENTS "events"                           /* what visitors did */
 #define TOPIC_FEED_EVENTS "feed-events"                 /* rows of feeds to offers */
 #define TOPIC_DOCUMENTS "documents"                     /* documents to the registry */
 #define TOPIC_TAKEDOWNS "takedowns"                     /* bans and deletions past both of them */

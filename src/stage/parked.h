@@ -37,6 +37,7 @@
 #define PARKED_BY_MESSAGES "messages"
 #define PARKED_BY_FEEDS "feeds"
 #define PARKED_BY_REFUSALS "refusals"
+#define PARKED_BY_EVENTS "events"
 
 /* What becomes of the next records of a key while one is parked. */
 enum parked_order {

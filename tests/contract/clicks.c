@@ -11,13 +11,17 @@
 #include "base/memory.h"
 #include "clicks/bounds.h"
 #include "clicks/events.h"
+#include "clicks/experiments.h"
+#include "clicks/hour_tables.h"
 #include "clicks/rate.h"
 #include "clicks/rater.h"
+#include "codec/avro_file.h"
 #include "codec/message.h"
 #include "contract/indexer_fixture.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
 #include "stage/make_topics.h"
+#include "topic/bounds.h"
 
 static struct index_place place;
 static struct events events;
@@ -279,6 +283,8 @@ static void an_offer_that_is_clicked_rises_within_the_hour(void **state)
     assert_true(rate_in_registry("b") > 0); /* its category is clicked */
     assert_true(in_registry("c", OFFER_FIELD_APPEAL) > 1);
     assert_true(in_registry("b", OFFER_FIELD_APPEAL) < 1);
+    assert_true(fabs(in_registry("a", OFFER_FIELD_LOOKS) - 60) < 0.001); /* at the top each time */
+    assert_true(fabs(in_registry("c", OFFER_FIELD_LOOKS) - 30) < 0.001); /* by half at its place */
     OK(rater_round(&rater, &count, &err));
     assert_int_equal(count, 0); /* all is sent */
     /* old events fade */
@@ -374,6 +380,368 @@ static void retyped_queries_are_counted_by_visits_and_forgotten(void **state)
     index_place_close(&place);
 }
 
+/* --- tables of an hour --- */
+
+struct piece {
+    struct buf content;
+    size_t at;
+};
+
+static int read_piece(void *arg, void *to, size_t size, size_t *got, struct err *err)
+{
+    struct piece *piece = arg;
+    size_t left = piece->content.size - piece->at;
+
+    (void)err;
+    *got = left < size ? left : size;
+    memcpy(to, piece->content.data + piece->at, *got);
+    piece->at += *got;
+    return 0;
+}
+
+/* The hour's offers with their clicks, "a 2 b 1 "; "-": there is no table of it. */
+static const char *table_of(struct blob *blob, int64_t hour)
+{
+    struct piece piece = {.content = BUF_INIT(1 << 20)};
+    const char *text = "";
+    const struct avro_value *row;
+    struct avro_reader *reader;
+    char name[HOUR_TABLE_NAME_SIZE];
+    struct err err = {0};
+
+    hour_table_name(hour, name);
+    if (blob_get(blob, name, &piece.content, &err) == ERR_NOT_FOUND)
+        return "-";
+    OK(avro_reader_open(read_piece, &piece, &reader, &err));
+    for (;;) {
+        OK(avro_reader_next(reader, &row, &err));
+        if (!row)
+            break;
+        text = arena_printf(place.arena, "%s%s %" PRId64 " ", text,
+                            arena_text(place.arena, row[avro_reader_find(reader, "offer")].text),
+                            row[avro_reader_find(reader, "clicks")].number);
+    }
+    avro_reader_close(reader);
+    buf_release(&piece.content);
+    return text;
+}
+
+static void an_hour_that_is_over_is_a_table(void **state)
+{
+    const int64_t hour_us = INT64_C(3600) * SECOND_US;
+    struct blob *blob = NULL;
+    struct err err = {0};
+    int64_t first;
+    size_t count;
+
+    begin(state);
+    OK(blob_open("memory:", &blob, &err));
+    first = clock_wall_us(&place.clock.base) / hour_us;
+    click("s1", "b", "1");
+    click("s1", "a", "2");
+    click("s2", "a", "1");
+    OK(hour_tables_write(place.store, blob, clock_wall_us(&place.clock.base), &count, &err));
+    assert_int_equal(count, 0);                      /* it goes on */
+    clock_manual_advance(&place.clock, 2 * hour_us); /* nothing happens in the next */
+    click("s3", "z", "1");
+    OK(hour_tables_write(place.store, blob, clock_wall_us(&place.clock.base), &count, &err));
+    assert_int_equal(count, 1);
+    assert_string_equal(table_of(blob, first), "a 2 b 1 ");
+    assert_string_equal(table_of(blob, first + 1), "-");
+    assert_string_equal(table_of(blob, first + 2), "-");
+    clock_manual_advance(&place.clock, 2 * hour_us);
+    OK(hour_tables_write(place.store, blob, clock_wall_us(&place.clock.base), &count, &err));
+    assert_int_equal(count, 1);
+    assert_string_equal(table_of(blob, first + 2), "z 1 ");
+    OK(hour_tables_write(place.store, blob, clock_wall_us(&place.clock.base), &count, &err));
+    assert_int_equal(count, 0);
+    clock_manual_advance(&place.clock, HOUR_TABLE_KEEP_HOURS * hour_us);
+    click("late", "a", "1");
+    clock_manual_advance(&place.clock, 2 * hour_us);
+    OK(hour_tables_write(place.store, blob, clock_wall_us(&place.clock.base), &count, &err));
+    assert_int_equal(count, 1);
+    assert_string_equal(table_of(blob, first), "-"); /* too old */
+    assert_string_equal(table_of(blob, first + 4 + HOUR_TABLE_KEEP_HOURS), "a 1 ");
+    blob_close(blob);
+    index_place_close(&place);
+}
+
+/* --- by topic --- */
+
+static void produce(struct topic_record record)
+{
+    struct err err = {0};
+
+    OK(topic_produce(place.topics, TOPIC_EVENTS, &record, 1, NULL, &err));
+}
+
+static void produce_click(const char *session, const char *id, const char *seller)
+{
+    Torg__V1__RecordEventsRequest request = TORG__V1__RECORD_EVENTS_REQUEST__INIT;
+    struct buf wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
+    Torg__V1__Event event = TORG__V1__EVENT__INIT;
+    Torg__V1__Event *list[] = {&event};
+
+    event.id = (char *)id;
+    event.kind = TORG__V1__EVENT__KIND__CLICK;
+    event.offer_id = (char *)"a";
+    request.session = (char *)session;
+    request.seller = (char *)seller;
+    request.events = list;
+    request.n_events = 1;
+    message_encode(&request.base, &wire);
+    produce((struct topic_record){.key = bytes_of(session), .value = buf_bytes(&wire)});
+    buf_release(&wire);
+}
+
+static void wait_for(int64_t (*read)(void), int64_t wanted)
+{
+    int64_t until_us = clock_mono_us(clock_system()) + (int64_t)PATIENCE_MS * MS_US;
+
+    while (read() != wanted) {
+        if (clock_mono_us(clock_system()) > until_us)
+            fail_msg("%" PRId64 ", wanted %" PRId64, read(), wanted);
+        pause_ms(5);
+    }
+}
+
+static int64_t read_clicks(void)
+{
+    return read_integer(place.store,
+                        "SELECT CAST(COALESCE(SUM(clicks), 0) AS BIGINT) FROM click_hour");
+}
+
+static int64_t count_parked(void)
+{
+    return read_integer(place.store, "SELECT COUNT(*) FROM parked WHERE stage = 'events'");
+}
+
+static void events_of_the_topic_count_once_beside_the_call(void **state)
+{
+    struct event_inbox *inbox = NULL;
+    struct err err = {0};
+
+    begin(state);
+    events.clock = clock_system(); /* a reader of its own waits by it */
+    OK(stage_make_topic(place.topics, TOPIC_EVENTS, &err));
+    assert_int_equal(click("t1", "a", "1"), 1);
+    produce_click("t1", "1", "");     /* came by the call */
+    produce_click("t1", "2", "shop"); /* the seller's own */
+    produce_click("t1", "3", "");
+    produce_click("t1", "3", "");                                                  /* sent twice */
+    produce((struct topic_record){.key = bytes_of("t1"), .value = bytes_of("x")}); /* is none */
+    produce_click("t1", "4", "");
+    if (event_inbox_start(&events, place.topics, &inbox, &err))
+        fail_msg("%s", err.text);
+    wait_for(count_parked, 1);
+    wait_for(read_clicks, 3);
+    event_inbox_stop(inbox);
+    assert_int_equal(read_clicks(), 3);
+    index_place_close(&place);
+}
+
+/* --- two formulas compared --- */
+
+enum { LIST_COUNT = 10, EVENTS_OF_VISIT = 3 * LIST_COUNT };
+
+static const struct experiment compared = {.formulas = {"score", "score * 2"}, .id = 0xBEEF};
+
+/* Visitors, some of whom are robots and sellers. */
+struct visitor {
+    const char *session, *seller;
+    uint64_t seed;         /* of the list that he is shown */
+    const char *orders[2]; /* offers, by each formula */
+    Torg__V1__Event *events[EVENTS_OF_VISIT];
+    size_t count;
+};
+
+static void do_event(struct visitor *visitor, Torg__V1__Event__Kind kind, char offer, uint32_t at)
+{
+    Torg__V1__Event *event = MESSAGE_NEW(event, place.arena);
+    char name[EXPERIMENT_LIST_SIZE];
+
+    experiment_list_name(&compared, visitor->seed, name);
+    event->id = arena_printf(place.arena, "%zu", visitor->count);
+    event->kind = kind;
+    event->offer_id = arena_printf(place.arena, "%c", offer);
+    event->position = at + 1;
+    event->query_id = arena_printf(place.arena, "%s.page", name);
+    visitor->events[visitor->count++] = event;
+}
+
+static uint32_t send_visit(struct visitor *visitor)
+{
+    Torg__V1__RecordEventsRequest request = TORG__V1__RECORD_EVENTS_REQUEST__INIT;
+    struct violations reasons = violations_in(place.arena);
+    const struct event_sender sender = {visitor->seller, 0};
+    struct err err = {0};
+    uint32_t counted;
+
+    request.session = (char *)visitor->session;
+    request.events = visitor->events;
+    request.n_events = visitor->count;
+    if (events_record(&events, &sender, &request, &reasons, &counted, &err))
+        fail_msg("%s", err.text);
+    return counted;
+}
+
+/* A list of both orders; who looks at it clicks what he likes: the offers behind "e". */
+static void visit(struct visitor *visitor, struct rng *rng)
+{
+    bool is_there[256] = {false};
+
+    for (uint32_t at = 0; at < LIST_COUNT; at++) {
+        const char *order = visitor->orders[experiment_side_at(visitor->seed, at)];
+
+        while (is_there[(unsigned char)*order])
+            order++;
+        is_there[(unsigned char)*order] = true;
+        do_event(visitor, TORG__V1__EVENT__KIND__SHOW, *order, at);
+        if (rng_below(rng, 100) >= (*order > 'e' ? 40 : 10) / (1 + at / 3))
+            continue;
+        do_event(visitor, TORG__V1__EVENT__KIND__CLICK, *order, at);
+        if (rng_below(rng, 3) == 0)
+            do_event(visitor, TORG__V1__EVENT__KIND__CONTACT, *order, at);
+    }
+    send_visit(visitor);
+}
+
+static const Torg__V1__Experiment *compare(const char *order_a, const char *order_b, int visits)
+{
+    Torg__V1__ListExperimentsResponse *response =
+        MESSAGE_NEW(list_experiments_response, place.arena);
+    struct rng rng = rng_seeded(21); /* of equal ones, one seed of twenty is told to differ */
+    struct err err = {0};
+
+    events.experiment = &compared;
+    for (int i = 0; i < visits; i++) {
+        struct visitor one = {.session = arena_printf(place.arena, "visit-%d", i),
+                              .seller = "",
+                              .seed = rng_next(&rng),
+                              .orders = {order_a, order_b}};
+
+        visit(&one, &rng);
+    }
+    OK(experiments_list(place.store, &compared, place.arena, response, &err));
+    assert_int_equal(response->n_experiments, 1);
+    assert_true(response->experiments[0]->is_running);
+    return response->experiments[0];
+}
+
+static void the_formula_that_buyers_prefer_is_told(void **state)
+{
+    const Torg__V1__Experiment *told;
+
+    begin(state);
+    told = compare("abcdefghij", "fghijabcde", 300);
+    assert_int_equal(told->control->shows + told->tried->shows, 300 * LIST_COUNT);
+    assert_int_equal(told->control->shows, told->tried->shows); /* a place of two each */
+    assert_true(told->tried->clicks > told->control->clicks);
+    assert_true(told->lists->low > 0.5);
+    assert_true(told->contacts->share > 0.5);
+    assert_true(told->tried->click_rate->low > told->control->click_rate->share);
+    assert_string_equal(told->tried->formula, "score * 2");
+    index_place_close(&place);
+}
+
+static void equal_formulas_are_told_to_be_equal(void **state)
+{
+    const Torg__V1__Experiment *told;
+
+    begin(state);
+    told = compare("afbgchdiej", "afbgchdiej", 300);
+    assert_true(told->lists->count > 100);
+    assert_true(told->lists->low < 0.5 && told->lists->high > 0.5);
+    assert_true(told->contacts->low < 0.5 && told->contacts->high > 0.5);
+    index_place_close(&place);
+}
+
+static void expect_lists(int64_t control, int64_t tried)
+{
+    assert_int_equal(
+        read_integer(place.store,
+                     "SELECT CAST(COALESCE(SUM(lists), 0) AS BIGINT) FROM experiment_count "
+                     "WHERE side = 0"),
+        control);
+    assert_int_equal(
+        read_integer(place.store,
+                     "SELECT CAST(COALESCE(SUM(lists), 0) AS BIGINT) FROM experiment_count "
+                     "WHERE side = 1"),
+        tried);
+}
+
+/* One after the other, as they come in calls of their own. */
+static uint32_t click_place(const char *session, const char *seller, const char *id, uint32_t at)
+{
+    struct visitor one = {.session = session, .seller = seller, .seed = 1};
+
+    do_event(&one, TORG__V1__EVENT__KIND__CLICK, 'a', at);
+    one.events[0]->id = (char *)id;
+    return send_visit(&one);
+}
+
+/* Each tenth is a new offer's. */
+static void places_of_new_offers_are_credited_to_nobody(void **state)
+{
+    struct experiment with_new = compared;
+
+    begin(state);
+    with_new.new_every = 10;
+    events.experiment = &with_new;
+    for (uint32_t at = 0; at < 20; at++)
+        assert_int_equal(click_place("s", "", arena_printf(place.arena, "%u", at), at), 1);
+    assert_int_equal(
+        read_integer(place.store, "SELECT CAST(SUM(clicks) AS BIGINT) FROM experiment_count"), 18);
+    index_place_close(&place);
+}
+
+static void a_list_is_won_by_who_has_more_clicks_and_robots_win_none(void **state)
+{
+    uint32_t of_a = experiment_side_at(1, 0) == EXPERIMENT_A ? 0 : 1, of_b = 1 - of_a;
+    uint32_t of_b_too = experiment_side_at(1, 2) == EXPERIMENT_B ? 2 : 3;
+    struct err err = {0};
+    size_t count;
+
+    begin(state);
+    events.experiment = &compared;
+    assert_int_equal(click_place("s", "", "1", of_a), 1);
+    expect_lists(1, 0);
+    assert_int_equal(click_place("s", "", "1", of_a), 0); /* came again */
+    assert_int_equal(click_place("s", "", "2", of_b), 1);
+    expect_lists(0, 0);
+    assert_int_equal(click_place("s", "", "3", of_b_too), 1);
+    expect_lists(0, 1);
+    assert_int_equal(click_place("s", "shop", "4", of_a), 0); /* the seller's own offer */
+    assert_int_equal(click_place("s", "", "5", EXPERIMENT_PLACE_COUNT), 1); /* behind them */
+    for (int i = 0; i < EVENT_SESSION_COUNT_MAX; i++)
+        click("robot", "nobody", arena_printf(place.arena, "%d", i));
+    assert_int_equal(click_place("robot", "", "6", of_a), 0);
+    assert_int_equal(
+        read_integer(place.store, "SELECT CAST(SUM(clicks) AS BIGINT) FROM experiment_count"), 3);
+    events.experiment = NULL; /* it is over */
+    assert_int_equal(click_place("late", "", "7", of_a), 1);
+    assert_int_equal(
+        read_integer(place.store, "SELECT CAST(SUM(clicks) AS BIGINT) FROM experiment_count"), 3);
+    clock_manual_advance(&place.clock, INT64_C(3600) * SECOND_US * 50);
+    OK(rater_round(&rater, &count, &err));
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM experiment_list"), 0);
+    index_place_close(&place);
+}
+
+static void few_say_little(void **state)
+{
+    Torg__V1__ExperimentShare share = TORG__V1__EXPERIMENT_SHARE__INIT;
+
+    (void)state;
+    experiment_share(0, 0, &share);
+    assert_true(share.low == 0 && share.high == 1);
+    experiment_share(3, 3, &share);
+    assert_true(share.low > 0.4 && share.low < 0.5 && share.high == 1);
+    experiment_share(60, 100, &share); /* as tables of Wilson's interval have it */
+    assert_true(share.low > 0.5019 && share.low < 0.5021);
+    assert_true(share.high > 0.6905 && share.high < 0.6907);
+}
+
 static const struct test_case cases[] = {
     CASE(only_what_a_person_did_first_is_counted),
     CASE(an_address_is_limited_whatever_its_sessions_are),
@@ -382,6 +750,13 @@ static const struct test_case cases[] = {
     CASE(an_offer_that_is_clicked_rises_within_the_hour),
     CASE(much_is_sent_and_swept_by_one_round),
     CASE(retyped_queries_are_counted_by_visits_and_forgotten),
+    CASE(an_hour_that_is_over_is_a_table),
+    CASE(events_of_the_topic_count_once_beside_the_call),
+    CASE(the_formula_that_buyers_prefer_is_told),
+    CASE(equal_formulas_are_told_to_be_equal),
+    CASE(places_of_new_offers_are_credited_to_nobody),
+    CASE(a_list_is_won_by_who_has_more_clicks_and_robots_win_none),
+    CASE(few_say_little),
 };
 
 int main(int argc, char **argv)

@@ -243,12 +243,12 @@ void look_at_store(struct look *look)
 {
     static const char *const of_offers[] = {PARKED_BY_OPINIONS, PARKED_BY_PHOTOS,
                                             PARKED_BY_MESSAGES, PARKED_BY_FEEDS};
-    static const char *const of_composer = PARKED_BY_COMPOSER;
+    static const char *const of_composer[] = {PARKED_BY_COMPOSER, PARKED_BY_EVENTS};
     static const char *const of_receiver = PARKED_BY_RECEIVER;
 
     look_at_offers(look);
     look_at_parked(look, STAGE_OFFERS, of_offers, ARRAY_COUNT(of_offers));
-    look_at_parked(look, STAGE_COMPOSER, &of_composer, 1);
+    look_at_parked(look, STAGE_COMPOSER, of_composer, ARRAY_COUNT(of_composer));
     look_at_parked(look, STAGE_RECEIVER, &of_receiver, 1);
     look_at_feeds(look);
     look_at_queue(look);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_composer.c - the role composer: changed offers, as documents for the index. */
+#include "clicks/event_inbox.h"
 #include "clicks/rater.h"
 #include "documents/composer.h"
 #include "documents/recomposer.h"
@@ -8,6 +9,7 @@
 #include "offers/record/offer_scan.h"
 #include "registry/receiving/document_inbox.h"
 #include "roles/processes/process.h"
+#include "roles/processes/ranking_settings.h"
 
 /* One a process. */
 static struct offers offers;
@@ -16,6 +18,9 @@ static struct rpc_service service;
 static struct composer *composer;
 static struct recomposer *recomposer;
 static struct rater *rater;
+static struct events events;
+static struct experiment experiment;
+static struct event_inbox *event_inbox;
 
 /* Offers are in the same store, whether or not their role runs in this process. */
 static int fetch(void *arg, const char *offer_id, struct arena *arena, Torg__V1__Offer **offer,
@@ -27,6 +32,17 @@ static int fetch(void *arg, const char *offer_id, struct arena *arena, Torg__V1_
     if (offer_id_parse(bytes_of(offer_id), &id, err))
         return err->code = ERR_NOT_FOUND; /* no offer ever has such an id: nothing to wait for */
     return offers_get(arg, &reader, id, arena, offer, err);
+}
+
+/* As a visitor sees it. */
+static int fetch_shown(void *arg, const char *offer_id, struct arena *arena,
+                       Torg__V1__Offer **offer, struct err *err)
+{
+    const struct reader visitor = {.seller = ""};
+    offerid id;
+    int rc = offer_id_parse(bytes_of(offer_id), &id, err);
+
+    return rc ? rc : offers_get(arg, &visitor, id, arena, offer, err);
 }
 
 static int64_t catalog_sure_us(void *arg)
@@ -72,9 +88,22 @@ static int start_rater(struct process *process, struct err *err)
 {
     const struct rater_options options = {.store = process->backends.store,
                                           .topics = process->backends.topics,
-                                          .clock = process->clock};
+                                          .clock = process->clock,
+                                          .blob = process->backends.blob};
 
     return rater_start(&options, &rater, err);
+}
+
+static int start_events(struct process *process, struct err *err)
+{
+    events = (struct events){.store = process->backends.store,
+                             .clock = process->clock,
+                             .fetch = fetch_shown,
+                             .fetch_arg = &offers,
+                             .experiment = ranking_settings_experiment(process->config, &experiment)
+                                               ? &experiment
+                                               : NULL};
+    return event_inbox_start(&events, process->backends.topics, &event_inbox, err);
 }
 
 int role_composer_serve(struct process *process, struct err *err)
@@ -114,12 +143,16 @@ int role_composer_start(struct process *process, struct err *err)
         rc = composer_start(&options, &composer, err);
     if (!rc)
         rc = start_recomposer(process, err);
-    return rc ? rc : start_rater(process, err);
+    if (!rc)
+        rc = start_rater(process, err);
+    return rc ? rc : start_events(process, err);
 }
 
 void role_composer_stop(struct process *process)
 {
     (void)process;
+    event_inbox_stop(event_inbox);
+    event_inbox = NULL;
     rater_stop(rater);
     rater = NULL;
     recomposer_stop(recomposer);
