@@ -15,10 +15,12 @@ enum {
     RETYPED_HOURS = 90 * 24,         /* how long one is kept after it was seen last */
     RETYPED_COUNT_MAX = 100000,      /* pairs that are kept, the newest: 20 MB */
     RATE_WINDOW_HOURS = 7 * 24,      /* what a rate is of, and how long counts are kept */
-    RATE_PRIOR_LOOKS = 20,       /* how much the category's rate weighs against the offer's own */
-    RATE_APPEAL_MAX = 100,       /* times the category's rate: more says no more */
-    RATER_PERIOD_MS = 60 * 1000, /* how often changed rates are sent */
-    RATER_BATCH_COUNT = 500,     /* offers that are sent together */
+    RATE_PRIOR_LOOKS = 20,     /* how much the category's rate weighs against the offer's own */
+    RATE_APPEAL_MAX = 100,     /* times the category's rate: more says no more */
+    HOUR_TABLES_OF_ROUND = 24, /* written, and removed, in a minute: after an outage */
+    HOUR_TABLE_KEEP_HOURS = 90 * 24, /* how long a table stays */
+    RATER_PERIOD_MS = 60 * 1000,     /* how often changed rates are sent */
+    RATER_BATCH_COUNT = 500,         /* offers that are sent together */
     RATER_ROUND_COUNT = 20, /* such batches of a round, which reads counts of categories once */
 };
 

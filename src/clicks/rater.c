@@ -165,10 +165,11 @@ static Torg__V1__FieldChange *change_of(const struct rating *rating, const struc
     Torg__V1__FieldChange *change = MESSAGE_NEW(field_change, arena);
     change->pk = arena_text(arena, rated->offer);
     change->sequence = rating->to_us;
-    change->n_fields = 2;
+    change->n_fields = 3;
     change->fields = arena_array(arena, change->n_fields, sizeof(change->fields[0]));
     change->fields[0] = field_of(OFFER_FIELD_CTR, rate_of(&rated->counts, &category), arena);
     change->fields[1] = field_of(OFFER_FIELD_APPEAL, rate_appeal(&rated->counts, &category), arena);
+    change->fields[2] = field_of(OFFER_FIELD_LOOKS, rated->counts.looks, arena);
     change->if_there = true; /* it may have been deleted since it was clicked */
     return change;
 }

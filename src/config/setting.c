@@ -545,6 +545,25 @@ const struct setting setting_table[SETTING_COUNT] = {
                                .kind = SETTING_BOOL,
                                .help = "Offers that are clicked more than others come sooner. "
                                        "Searches for frequent words take longer then."},
+    [SETTING_SEARCH_NEW_EVERY] = {.name = "search.new_every",
+                                  .default_text = "10",
+                                  .kind = SETTING_NUMBER,
+                                  .max = 100,
+                                  .help = "Where BEST goes by clicks: of so many places one is "
+                                          "for offers that are new and that few have looked at. "
+                                          "0: none is."},
+    [SETTING_SEARCH_NEW_AGE] = {.name = "search.new_age",
+                                .default_text = "3d",
+                                .kind = SETTING_DURATION,
+                                .min = HOUR_US,
+                                .max = 30LL * 24 * 60 * MINUTE_US,
+                                .help = "How long an offer is new."},
+    [SETTING_SEARCH_SELLER_CAP] = {.name = "search.seller_cap",
+                                   .default_text = "0",
+                                   .kind = SETTING_NUMBER,
+                                   .max = 100,
+                                   .help = "How many offers of one seller a page of BEST has; "
+                                           "further ones come on later pages. 0: any number."},
     [SETTING_SEARCH_DEADLINE] = {.name = "search.deadline",
                                  .default_text = "3s",
                                  .kind = SETTING_DURATION,

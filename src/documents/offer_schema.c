@@ -27,7 +27,7 @@ static const struct standard {
     {OFFER_FIELD_SALARY_TO, TYPE(INTEGER)}, {OFFER_FIELD_SALARY_PERIOD, TYPE(KEYWORD)},
 };
 
-enum { RATE_COUNT = 2 };
+enum { RATE_COUNT = 3 };
 
 struct listing {
     Torg__V1__SchemaField **fields;
@@ -67,7 +67,8 @@ static Torg__V1__SchemaField *add_decimal(struct listing *listing, const char *n
  * catalogue that takes all fields of an epoch would leave none. */
 static void add_rates(struct listing *listing)
 {
-    static const char *const names[RATE_COUNT] = {OFFER_FIELD_CTR, OFFER_FIELD_APPEAL};
+    static const char *const names[RATE_COUNT] = {OFFER_FIELD_CTR, OFFER_FIELD_APPEAL,
+                                                  OFFER_FIELD_LOOKS};
 
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         add_decimal(listing, names[i], OFFER_RATE_DIGITS)->options->side = true;

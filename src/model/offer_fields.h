@@ -36,9 +36,10 @@
 #define OFFER_FIELD_CREATED "created"
 #define OFFER_FIELD_UPDATED "updated"
 #define OFFER_FIELD_HAS_PHOTO "has_photo"
-enum { OFFER_RATE_DIGITS = 6 };     /* of the two side fields */
+enum { OFFER_RATE_DIGITS = 6 };     /* of the three side fields */
 #define OFFER_FIELD_CTR "ctr"       /* a side field: the rate of clicks, 0 to 1; clicks/rate.h */
 #define OFFER_FIELD_APPEAL "appeal" /* a side field: ctr by that of the category, about 1 */
+#define OFFER_FIELD_LOOKS "looks"   /* a side field: how many looks the two are of */
 /* Of the first one that is ready: its smallest form's key, "240x160", and the preview in base64. */
 #define OFFER_FIELD_PHOTO "photo"
 

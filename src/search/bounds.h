@@ -33,7 +33,14 @@ enum {
     VOTE_COUNT = 2048,                /* texts it is kept of: 300 KB */
     VOTE_SIZE_MAX = 128,              /* of four ids; longer ones are found out each time */
     RANKING_FORMULA_COUNT_MAX = 16,   /* of ranking.best: one line of the config */
-    SUGGEST_COUNT = 8,                /* lines, unless the request says */
+    ARRANGED_PLACE_COUNT = 100,   /* first places of BEST that are not filled by one order alone:
+                                     their offers are in the cursor */
+    ARRANGED_NEW_LOOKS = 20,      /* an offer with fewer is new: as RATE_PRIOR_LOOKS, at which
+                                     its own rate counts as much as its category's */
+    ARRANGED_CAP_LOOK = 100,      /* offers behind a page that may come before those of a seller
+                                     who has enough on it */
+    SEARCH_SESSION_SIZE_MAX = 64, /* of a visit's name: as EVENT_ID_SIZE_MAX */
+    SUGGEST_COUNT = 8,            /* lines, unless the request says */
     SUGGEST_COUNT_MAX = 20,
     SUGGEST_CATEGORY_COUNT = 5,
     SUGGEST_WORD_COUNT = 64,   /* that the last one may become, the most frequent: a list each */

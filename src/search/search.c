@@ -110,46 +110,11 @@ static void put_offers(const struct searching *searching)
     exact_first(&searching->wanted, response->offers, response->n_offers);
     if (searching->rest)
         add_offers(searching, searching->rest, true);
-    response->total = searching->page->total;
-    response->whole_total = searching->whole->total;
     if (!next_tier(searching, &next))
         return;
     cursor =
         tier_cursor(&next, searching->wanted.sent->text, searching->wanted.text, searching->arena);
     response->cursor = (ProtobufCBinaryData){.data = (uint8_t *)cursor.data, .len = cursor.size};
-}
-
-/* --- categories --- */
-
-static int compare_counts(const void *a, const void *b)
-{
-    const Torg__V1__FoundCategory *x = *(Torg__V1__FoundCategory *const *)a;
-    const Torg__V1__FoundCategory *y = *(Torg__V1__FoundCategory *const *)b;
-
-    if (x->count != y->count)
-        return x->count < y->count ? 1 : -1;
-    return strcmp(x->id, y->id);
-}
-
-static void put_categories(const struct searching *searching, const struct found_categories *found)
-{
-    const struct wanted *wanted = &searching->wanted;
-    Torg__V1__SearchOffersResponse *response = searching->response;
-    struct arena *arena = searching->arena;
-    Torg__V1__FoundCategory **list = arena_array(arena, found->count + 1, sizeof(*list));
-    size_t count = 0;
-
-    for (size_t i = 0; i < found->count; i++) {
-        const struct category *category = found->list[i];
-
-        if (!found->with_below[i] || category == wanted->category ||
-            (wanted->category && !category_is_within(category, wanted->category)))
-            continue;
-        list[count++] = found_category(category, found->with_below[i], wanted->language, arena);
-    }
-    qsort(list, count, sizeof(*list), compare_counts);
-    response->categories = list;
-    response->n_categories = count < SEARCH_CATEGORY_COUNT ? count : SEARCH_CATEGORY_COUNT;
 }
 
 /* --- filters --- */
@@ -393,7 +358,7 @@ static int page_stages(const struct searching *searching, Torg__V1__QueryStage *
         return rc;
     wanted_prefer(wanted, true, stages[0]);
     likely_show(wanted, stages[0]);
-    if (wanted->tier.is_some) {
+    if (wanted->tier.is_some || wanted->tier.arranged) { /* they are asked for by themselves */
         stages[0]->limit = 0;
         stages[0]->cursor = (ProtobufCBinaryData){0};
     }
@@ -703,6 +668,22 @@ static int search_nearest(struct searching *searching, struct err *err)
 
 /* --- the way --- */
 
+/* The offers of the page, and where the next one begins. */
+static int fill_page(struct searching *searching, struct err *err)
+{
+    const struct wanted *wanted = &searching->wanted;
+    int rc;
+
+    searching->response->total = searching->page->total;
+    searching->response->whole_total = searching->whole->total;
+    if (arranged_is_wanted(searching->search, wanted))
+        return arranged_put(&searching->asking, wanted, searching->response, err);
+    rc = ask_rest(searching, err);
+    if (!rc)
+        put_offers(searching);
+    return rc;
+}
+
 static int find_page(struct searching *searching, struct err *err)
 {
     int rc = 0;
@@ -719,12 +700,11 @@ static int find_page(struct searching *searching, struct err *err)
     if (!rc)
         rc = weigh_categories(searching, err);
     if (!rc)
-        rc = ask_rest(searching, err);
+        rc = fill_page(searching, err);
     if (rc)
         return rc;
     if (is_corrected(searching))
         spelling_count(searching->response->corrected->reason);
-    put_offers(searching);
     understood_put(&searching->wanted, searching->response);
     if (searching->wanted.sent->explain)
         searching->response->ranking = order_tell(&searching->wanted);
@@ -747,7 +727,7 @@ static int run(struct searching *searching, struct err *err)
         return rc;
     found_categories_read(&found, &searching->wanted,
                           find_facet(searching->page, OFFER_FIELD_CATEGORY));
-    put_categories(searching, &found);
+    found_categories_put(&found, &searching->wanted, searching->response);
     offered_choose(&searching->wanted, &found, &offered, &count);
     step_done(searching, "choice of filters");
     rc = ask_attributes(searching, offered, count, &more, err);

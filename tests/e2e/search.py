@@ -375,10 +375,10 @@ def before_the_first_offer_nothing_is_found():
         tap.equal((status, answer["offers"], answer["total"]), (200, [], "0"))
 
 
-def please(market, **appeals):
+def please(market, field="appeal", **appeals):
     """As the task `clicks` does: how much these offers are clicked, by what is usual in their category."""
     changes = [{"pk": market.ids[name.replace("_", "-")], "sequence": 1, "fields": [
-        {"name": "appeal", "decimal": appeal, "options": {"side": True, "scale": 6}}]}
+        {"name": field, "decimal": appeal, "options": {"side": True, "scale": 6}}]}
         for name, appeal in appeals.items()]
     status, answer = market.call("DocumentService/PutFields", {"client": "offers", "changes": changes},
                                  market.start_key)
@@ -407,6 +407,64 @@ def what_is_clicked_rises_among_its_equals():
         market.start()
         market.until(market.has_all, "the offers again")
         tap.equal(market.names(**request), before, "without the setting")
+
+
+@tap.test
+def some_places_are_for_new_offers():
+    request = {"text": "велосипед номер", "onlyOffers": True}
+    with Market("--search.clicks=true", "--search.new_every=3") as market:
+        words = market.names(**request)
+        please(market, "looks", **{f"bike_{number}": "50" for number in range(6) if f"bike-{number}" != words[5]})
+        market.until(lambda: market.names(**request)[2] == words[5], "the only one that few have looked at is third")
+        names = market.names(**request)
+        tap.equal(names, [*words[:2], words[5], *words[2:5], *words[6:]], "all others as they were")
+        page = market.found(**request, limit=2)
+        rest = market.names(**request, limit=10, cursor=page["cursor"])
+        tap.equal(rest, names[2:], "by pages, too")
+
+
+def act(market, session, page, *deeds):
+    """Deeds: a kind, and the place from 1, of the offers of a page."""
+    events = [{"id": str(number), "kind": kind, "offerId": page["offers"][place - 1]["id"], "position": place,
+               "queryId": f"{page['queryId']}.{session}"} for number, (kind, place) in enumerate(deeds)]
+    status, answer = market.call("EventService/RecordEvents", {"session": session, "events": events})
+    tap.equal((status, answer.get("counted")), (200, len(events)), answer)
+
+
+@tap.test
+def two_formulas_take_turns_and_are_credited():
+    by_size = "score * (1 + default(a.frame-size, 0))"
+    request = {"text": "велосипед номер", "onlyOffers": True}
+    with Market(f"--search.experiment={by_size}") as market:
+        pages = [market.found(**request, session=f"v{number}") for number in range(8)]
+        for page in pages:
+            names = sorted(market.name_of(offer) for offer in page["offers"])
+            tap.equal(names, [f"bike-{number}" for number in range(6)] + [f"book-{number}" for number in range(3)])
+            tap.equal([offer.get("lacksWords", False) for offer in page["offers"]], [False] * 6 + [True] * 3)
+            tap.equal(market.name_of(page["offers"][0]) == "bike-5" or market.name_of(page["offers"][1]) == "bike-5",
+                      True, "the largest is the tried formula's first")
+        tap.equal(len({page["queryId"] for page in pages}), 8, "visits have lists of their own")
+        first = market.found(**request, session="v1", limit=4)
+        rest = market.found(**request, session="v1", limit=10, cursor=first["cursor"])
+        tap.equal([offer["id"] for offer in first["offers"] + rest["offers"]],
+                  [offer["id"] for offer in pages[1]["offers"]], "by pages, too")
+        tap.equal("queryId" in market.found(**request, order="NEWEST"), False)
+        for number, page in enumerate(pages):
+            size = 1 if market.name_of(page["offers"][0]) == "bike-5" else 2    # where the tried one's first stands
+            act(market, f"v{number}", page, ("SHOW", 1), ("SHOW", 2), ("CLICK", size), ("CONTACT", size))
+        tap.equal(market.call("ExperimentService/ListExperiments", {})[0], 401)
+        told = json.loads(market.torg("experiment", "list", "--json").stdout)["experiments"]
+        tap.equal([(one["isRunning"], one["control"]["formula"], one["tried"]["formula"]) for one in told],
+                  [(True, "score", by_size)])
+        tried, control = told[0]["tried"], told[0]["control"]
+        tap.equal([tried[name] for name in ("shows", "clicks", "contacts", "listsWon")], ["8"] * 4)
+        tap.equal((control["shows"], control.get("clicks", "0")), ("8", "0"))
+        tap.equal(told[0]["lists"]["low"] > 0.5, True)
+        tap.contains(market.torg("experiment", "list").stdout, "it is better")
+        tap.equal(market.stop(), 0)
+        tap.contains(market.torg("experiment", "list").stdout, "over, since")
+        refused = market.torg("up", "--search.experiment=score * sise")
+        tap.contains(refused.stderr, 'search.experiment: byte 9: "sise" is neither a field nor a function')
 
 
 @tap.test

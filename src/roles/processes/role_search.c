@@ -179,6 +179,11 @@ int role_search_start(struct process *process, struct err *err)
         .settle_arg = process->inspect,
         .deadline_us = config_number(process->config, SETTING_SEARCH_DEADLINE),
         .ranking = &ranking,
+        .experiment = experiments.running,
+        .tried = &tried,
+        .new_every = (uint32_t)config_number(process->config, SETTING_SEARCH_NEW_EVERY),
+        .new_age_us = config_number(process->config, SETTING_SEARCH_NEW_AGE),
+        .seller_cap = (uint32_t)config_number(process->config, SETTING_SEARCH_SELLER_CAP),
         .old_max_seconds =
             (uint32_t)(config_number(process->config, SETTING_SEARCH_OLD_MAX) / SECOND_US),
         .by_clicks = config_number(process->config, SETTING_SEARCH_CLICKS) != 0};

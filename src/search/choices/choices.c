@@ -131,6 +131,9 @@ static int check_page(const Torg__V1__SearchOffersRequest *request, struct err *
     if (strlen(request->text) > SEARCH_TEXT_SIZE_MAX)
         return err_set(err, ERR_INVALID, "text: %zu bytes, at most %d are allowed",
                        strlen(request->text), SEARCH_TEXT_SIZE_MAX);
+    if (strlen(request->session) > SEARCH_SESSION_SIZE_MAX)
+        return err_set(err, ERR_INVALID, "session: %zu bytes, at most %d are allowed",
+                       strlen(request->session), SEARCH_SESSION_SIZE_MAX);
     if (limit > SEARCH_PAGE_COUNT_MAX)
         return err_set(err, ERR_INVALID, "limit: %u, a page has at most %d offers", limit,
                        SEARCH_PAGE_COUNT_MAX);
@@ -388,8 +391,8 @@ static int distance_filter(const struct wanted *wanted, size_t place, Torg__V1__
     return 0;
 }
 
-static Torg__V1__Filter *range_filter(const char *field, const char *min, const char *max,
-                                      struct arena *arena)
+Torg__V1__Filter *range_filter(const char *field, const char *min, const char *max,
+                               struct arena *arena)
 {
     Torg__V1__Filter *filter = MESSAGE_NEW(filter, arena);
 

@@ -73,6 +73,10 @@ bool text_has_signs(const char *text);
 Torg__V1__Filter *category_filter(const struct category *category, const struct catalog *catalog,
                                   struct arena *arena);
 
+/* What is from min to max; either may be empty. */
+Torg__V1__Filter *range_filter(const char *field, const char *min, const char *max,
+                               struct arena *arena);
+
 /* The choice of this filter; NULL: none. */
 const Torg__V1__FilterChoice *wanted_choice(const struct wanted *wanted, const char *id);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "search/asking/found.h"
 #include "search/bounds.h"
 
 /* --- hits by category --- */
@@ -204,4 +205,36 @@ void offered_choose(const struct wanted *wanted, const struct found_categories *
     }
     *list = all;
     *count = standard_count + gathering.count;
+}
+
+/* --- what is told of them --- */
+
+static int compare_counts(const void *a, const void *b)
+{
+    const Torg__V1__FoundCategory *x = *(Torg__V1__FoundCategory *const *)a;
+    const Torg__V1__FoundCategory *y = *(Torg__V1__FoundCategory *const *)b;
+
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return strcmp(x->id, y->id);
+}
+
+void found_categories_put(const struct found_categories *found, const struct wanted *wanted,
+                          Torg__V1__SearchOffersResponse *response)
+{
+    struct arena *arena = wanted->arena;
+    Torg__V1__FoundCategory **list = arena_array(arena, found->count + 1, sizeof(*list));
+    size_t count = 0;
+
+    for (size_t i = 0; i < found->count; i++) {
+        const struct category *category = found->list[i];
+
+        if (!found->with_below[i] || category == wanted->category ||
+            (wanted->category && !category_is_within(category, wanted->category)))
+            continue;
+        list[count++] = found_category(category, found->with_below[i], wanted->language, arena);
+    }
+    qsort(list, count, sizeof(*list), compare_counts);
+    response->categories = list;
+    response->n_categories = count < SEARCH_CATEGORY_COUNT ? count : SEARCH_CATEGORY_COUNT;
 }

@@ -24,6 +24,10 @@ struct found_categories {
 void found_categories_read(struct found_categories *found, const struct wanted *wanted,
                            const Torg__V1__FacetAnswer *tree);
 
+/* Below the category asked for, those that have offers, the most first. */
+void found_categories_put(const struct found_categories *found, const struct wanted *wanted,
+                          Torg__V1__SearchOffersResponse *response);
+
 struct offered_filter {
     struct search_filter filter;
     uint64_t hit_count;    /* of categories that have it */

@@ -9,13 +9,13 @@
 #include "search/bounds.h"
 #include "search/choices/ranking.h"
 
-static bool is_best_of_text(const struct wanted *wanted)
+bool order_is_best_of_text(const struct wanted *wanted)
 {
     return wanted->request->order == TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__BEST && *wanted->text;
 }
 
 /* An offer that few have seen, or nobody, is as good as its words. */
-static const char by_clicks[] = "score * min(max(default(" OFFER_FIELD_APPEAL ", 1), 0.8), 1.25)";
+const char order_by_clicks[] = "score * min(max(default(" OFFER_FIELD_APPEAL ", 1), 0.8), 1.25)";
 
 /* Whether the offer is of a category that is likely meant: 0 or 1. */
 static char *likely_formula(const struct wanted *wanted)
@@ -46,12 +46,27 @@ static const char *own_formula(const struct wanted *wanted)
 static char *best_formula(const struct wanted *wanted)
 {
     const char *own = own_formula(wanted);
-    const char *formula = own ? own : wanted->by_clicks ? by_clicks : "score";
+    const char *formula = own ? own : wanted->by_clicks ? order_by_clicks : "score";
 
     if (!wanted->likely.count)
         return (char *)formula;
     return arena_printf(wanted->arena, own ? "(%s) * (1 + %.2f * %s)" : "%s * (1 + %.2f * %s)",
                         formula, LIKELY_GAIN_PERCENT / 100., likely_formula(wanted));
+}
+
+bool order_is_relevance(const struct wanted *wanted)
+{
+    return order_is_best_of_text(wanted) && !wanted->by_clicks && !own_formula(wanted);
+}
+
+bool order_formula_goes_by_clicks(const char *formula)
+{
+    return ranking_names(formula, OFFER_FIELD_APPEAL) || ranking_names(formula, OFFER_FIELD_CTR);
+}
+
+bool order_goes_by_clicks(const struct wanted *wanted)
+{
+    return order_is_best_of_text(wanted) && order_formula_goes_by_clicks(best_formula(wanted));
 }
 
 static void put_best(const struct wanted *wanted, Torg__V1__Sort *sort)
@@ -81,7 +96,7 @@ void order_put(const struct wanted *wanted, Torg__V1__QueryStage *stage)
         sort->from = wanted->request->near;
         break;
     case TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__BEST:
-        if (is_best_of_text(wanted)) {
+        if (order_is_best_of_text(wanted)) {
             put_best(wanted, sort);
             break;
         }
@@ -101,7 +116,7 @@ Torg__V1__Ranking *order_tell(const struct wanted *wanted)
     struct arena *arena = wanted->arena;
     Torg__V1__Ranking *ranking;
 
-    if (!is_best_of_text(wanted))
+    if (!order_is_best_of_text(wanted))
         return NULL;
     ranking = MESSAGE_NEW(ranking, arena);
     ranking->formula = best_formula(wanted);

@@ -7,6 +7,18 @@
 
 #include "search/choices/choices.h"
 
+/* What BEST goes by with the setting search.clicks. */
+extern const char order_by_clicks[];
+
+bool order_is_best_of_text(const struct wanted *wanted);
+
+/* Whether relevance alone decides: no formula of the operator's, and no clicks. */
+bool order_is_relevance(const struct wanted *wanted);
+
+/* Whether that order goes by what visitors did: new offers would have to be found first. */
+bool order_goes_by_clicks(const struct wanted *wanted);
+bool order_formula_goes_by_clicks(const char *formula);
+
 /* The stage's sorts. */
 void order_put(const struct wanted *wanted, Torg__V1__QueryStage *stage);
 

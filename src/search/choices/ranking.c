@@ -138,6 +138,27 @@ static bool is_name(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '.' || (unsigned char)c >= 0x80;
 }
 
+/* Whether the text has this word here, and not in the middle of another. */
+static bool is_word_at(const char *text, const char *at, const char *word)
+{
+    size_t size = strlen(word);
+
+    return strncmp(at, word, size) == 0 && !is_name(at[size]) &&
+           (at == text || (!is_name(at[-1]) && at[-1] != '-'));
+}
+
+bool ranking_names(const char *text, const char *field)
+{
+    bool is_quoted = false;
+
+    for (const char *at = text; *at; at++) {
+        is_quoted ^= *at == '"';
+        if (!is_quoted && is_word_at(text, at, field))
+            return true;
+    }
+    return false;
+}
+
 const char *ranking_near(const char *formula, const Torg__V1__GeoPoint *near, struct arena *arena)
 {
     struct buf out = BUF_INIT((size_t)2 * QUERY_FORMULA_SIZE_MAX);
@@ -149,8 +170,7 @@ const char *ranking_near(const char *formula, const Torg__V1__GeoPoint *near, st
         return formula;
     for (const char *at = formula; *at; at++) {
         is_quoted ^= *at == '"';
-        if (!is_quoted && strncmp(at, near_word, size) == 0 && !is_name(at[size]) &&
-            (at == formula || (!is_name(at[-1]) && at[-1] != '-'))) {
+        if (!is_quoted && is_word_at(formula, at, near_word)) {
             buf_printf(&out, "distance(" OFFER_FIELD_POINT ", %.7f, %.7f)", near->latitude,
                        near->longitude);
             at += size - 1;

@@ -4,10 +4,10 @@
  *
  *   score * (1 + 0.2 / (1 + max(age(created), 0) / 604800)) | cars: score * (1 + 0.1 * has_photo)
  *
- * A formula of query/order/formula.h for all offers, and one for each category that is to have its own:
- * its id and a colon before it. The one of the category that was chosen, or that the text names, or
- * of the nearest above it, is taken. `near` is how far an offer is from the buyer, in metres; of a
- * request without a point it has no value, as a field that an offer does not have.
+ * A formula of query/order/formula.h for all offers, and one for each category that is to have its
+ * own: its id and a colon before it. The one of the category that was chosen, or that the text
+ * names, or of the nearest above it, is taken. `near` is how far an offer is from the buyer, in
+ * metres; of a request without a point it has no value, as a field that an offer does not have.
  *
  * Threads: read once, at the start.
  */
@@ -43,6 +43,9 @@ int ranking_check(const struct ranking *ranking, struct schema *fields,
 
 /* NULL: there is none for this category (NULL: for all), and relevance decides. */
 const char *ranking_find(const struct ranking *ranking, const struct category *category);
+
+/* Whether a formula, or a setting of several, names this field. */
+bool ranking_names(const char *text, const char *field);
 
 /* The formula with the place of the buyer; without one (NULL) it stays as it is. */
 const char *ranking_near(const char *formula, const Torg__V1__GeoPoint *near, struct arena *arena);

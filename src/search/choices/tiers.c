@@ -11,7 +11,15 @@
 #include "search/bounds.h"
 
 /* No version of the searcher's cursors begins so. */
-enum { TIER_SOME = 0xFE, TIER_LIKELY = 0xFD, HASH_SIZE = 8, LIKELY_HEAD_SIZE = 3 };
+enum {
+    TIER_SOME = 0xFE,
+    TIER_LIKELY = 0xFD,
+    TIER_ARRANGED = 0xFC,
+    HASH_SIZE = 8,
+    LIKELY_HEAD_SIZE = 3,
+    ARRANGED_HEAD_SIZE = 3 + HASH_SIZE,
+};
+static_assert(ARRANGED_PLACE_COUNT <= UINT8_MAX, "the count is a byte of the cursor");
 
 static struct bytes with_mark(struct bytes rest, struct arena *arena)
 {
@@ -23,7 +31,7 @@ static struct bytes with_mark(struct bytes rest, struct arena *arena)
     return bytes_make(data, rest.size + 1);
 }
 
-/* The second part begins: nothing but the text has to be known. */
+/* A part begins: nothing but the text has to be known. */
 static struct bytes beginning(const char *sent, const char *searched, struct arena *arena)
 {
     struct bytes text = sent == searched ? BYTES_EMPTY : bytes_of(searched);
@@ -49,19 +57,38 @@ static struct bytes with_likely(const struct tier *next, struct bytes rest, stru
     return bytes_make(data, LIKELY_HEAD_SIZE + size + rest.size);
 }
 
+static struct bytes with_arranged(const struct arranged_state *arranged, struct bytes rest,
+                                  struct arena *arena)
+{
+    size_t size = ARRANGED_HEAD_SIZE + (size_t)arranged->count * HASH_SIZE;
+    uint8_t *data = arena_alloc(arena, size + rest.size);
+
+    data[0] = TIER_ARRANGED;
+    data[1] = arranged->is_behind;
+    data[2] = (uint8_t)arranged->count;
+    put_le64(data + 3, arranged->seed);
+    for (uint32_t i = 0; i < arranged->count; i++)
+        put_le64(data + ARRANGED_HEAD_SIZE + (size_t)i * HASH_SIZE, arranged->shown[i]);
+    memcpy(data + size, rest.data, rest.size);
+    return bytes_make(data, size + rest.size);
+}
+
 struct bytes tier_cursor(const struct tier *next, const char *sent, const char *searched,
                          struct arena *arena)
 {
+    bool is_arranged = next->arranged && !next->arranged->is_behind;
     struct bytes cursor;
 
-    if (next->is_some && !next->cursor.size) {
+    if (is_arranged || (next->is_some && !next->cursor.size)) {
         cursor = beginning(sent, searched, arena);
     } else {
         cursor = cursor_with_text(next->cursor, sent, searched, arena);
         if (next->is_some && cursor.size)
             cursor = with_mark(cursor, arena);
     }
-    return next->likely && cursor.size ? with_likely(next, cursor, arena) : cursor;
+    if (next->likely && cursor.size)
+        cursor = with_likely(next, cursor, arena);
+    return next->arranged && cursor.size ? with_arranged(next->arranged, cursor, arena) : cursor;
 }
 
 /* Takes its front off. */
@@ -77,18 +104,28 @@ static int read_likely(struct bytes *cursor, struct arena *arena, struct tier *t
     return 0;
 }
 
-int tier_read(struct bytes cursor, const char *sent, struct arena *arena, struct tier *tier,
-              const char **text, struct err *err)
+/* As that. */
+static int read_arranged(struct bytes *cursor, struct arena *arena, struct tier *tier,
+                         struct err *err)
 {
-    int rc;
+    struct arranged_state *arranged = arena_alloc(arena, sizeof(*arranged));
+    uint32_t count = cursor->size > ARRANGED_HEAD_SIZE ? cursor->data[2] : 0;
+    size_t size = ARRANGED_HEAD_SIZE + (size_t)count * HASH_SIZE;
 
-    *tier = (struct tier){0};
-    *text = sent;
-    if (cursor.size && cursor.data[0] == TIER_LIKELY) {
-        rc = read_likely(&cursor, arena, tier, err);
-        if (rc)
-            return rc;
-    }
+    if (cursor->size <= size || count > ARRANGED_PLACE_COUNT || cursor->data[1] > 1)
+        return err_set(err, ERR_INVALID, "cursor: it is not whole; begin again without it");
+    *arranged = (struct arranged_state){
+        .seed = get_le64(cursor->data + 3), .count = count, .is_behind = cursor->data[1] != 0};
+    for (uint32_t i = 0; i < count; i++)
+        arranged->shown[i] = get_le64(cursor->data + ARRANGED_HEAD_SIZE + (size_t)i * HASH_SIZE);
+    tier->arranged = arranged;
+    *cursor = bytes_skip(*cursor, size);
+    return 0;
+}
+
+static int read_rest(struct bytes cursor, const char *sent, struct arena *arena, struct tier *tier,
+                     const char **text, struct err *err)
+{
     tier->cursor = cursor;
     if (!cursor.size || cursor.data[0] != TIER_SOME)
         return cursor_text(cursor, sent, arena, text, err);
@@ -104,4 +141,24 @@ int tier_read(struct bytes cursor, const char *sent, struct arena *arena, struct
         *text = arena_text(arena, bytes_skip(tier->cursor, 1 + HASH_SIZE));
     tier->cursor = BYTES_EMPTY;
     return 0;
+}
+
+int tier_read(struct bytes cursor, const char *sent, struct arena *arena, struct tier *tier,
+              const char **text, struct err *err)
+{
+    int rc = 0;
+
+    *tier = (struct tier){0};
+    *text = sent;
+    if (cursor.size && cursor.data[0] == TIER_ARRANGED)
+        rc = read_arranged(&cursor, arena, tier, err);
+    if (!rc && cursor.size && cursor.data[0] == TIER_LIKELY)
+        rc = read_likely(&cursor, arena, tier, err);
+    if (!rc)
+        rc = read_rest(cursor, sent, arena, tier, text, err);
+    if (tier->arranged && !tier->arranged->is_behind) {
+        tier->is_some = false; /* the list is asked for from its beginning each time */
+        tier->cursor = BYTES_EMPTY;
+    }
+    return rc;
 }

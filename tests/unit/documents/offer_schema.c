@@ -84,6 +84,7 @@ static void a_document_has_the_fields_of_its_catalogue(void **state)
     Torg__V1__RawDocument *document;
     ProtobufCMessage *offer;
     struct catalog *catalog;
+    static const char *const rates[] = {OFFER_FIELD_CTR, OFFER_FIELD_APPEAL, OFFER_FIELD_LOOKS};
     size_t attribute_count = 0;
     size_t count;
     struct err err;
@@ -109,10 +110,9 @@ static void a_document_has_the_fields_of_its_catalogue(void **state)
                          made->options ? made->options->scale : 0);
     }
     assert_int_equal(attribute_count, 6);
-    assert_int_equal(count, 22 + 2 + 6 + 1); /* neither words alone, nor what no category has */
-    for (size_t i = 0; i < 2; i++) {         /* what clicks write beside them has its room */
-        const Torg__V1__SchemaField *rate =
-            find(fields, count, i ? OFFER_FIELD_APPEAL : OFFER_FIELD_CTR);
+    assert_int_equal(count, 22 + 3 + 6 + 1); /* neither words alone, nor what no category has */
+    for (size_t i = 0; i < ARRAY_COUNT(rates); i++) { /* what clicks write beside them has room */
+        const Torg__V1__SchemaField *rate = find(fields, count, rates[i]);
 
         assert_non_null(rate);
         assert_int_equal(rate->type, TYPE(DECIMAL));
