@@ -40,6 +40,7 @@ struct crowd {
 struct visit {
     struct crowd *crowd;
     struct arena *arena;
+    char *session;
     Torg__V1__Event *events[PAGE_COUNT * DEED_COUNT];
     size_t count;
 };
@@ -77,6 +78,7 @@ static int search(struct visit *visit, Torg__V1__SearchOffersResponse *response,
         request.category = made.content->category;
     }
     request.only_offers = true;
+    request.session = visit->session;
     request._limit_case = TORG__V1__SEARCH_OFFERS_REQUEST___LIMIT_LIMIT;
     request.limit = PAGE_COUNT;
     return search_offers(search, &request, made.language, clock_mono_us(search->clock) + ASK_US,
@@ -85,14 +87,16 @@ static int search(struct visit *visit, Torg__V1__SearchOffersResponse *response,
 
 /* --- looking --- */
 
-static void add(struct visit *visit, Torg__V1__Event__Kind kind, char *offer_id, size_t position)
+static void add(struct visit *visit, const Torg__V1__SearchOffersResponse *response,
+                Torg__V1__Event__Kind kind, size_t place)
 {
     Torg__V1__Event *event = MESSAGE_NEW(event, visit->arena);
 
     event->id = arena_printf(visit->arena, "%zu", visit->count);
     event->kind = kind;
-    event->offer_id = offer_id;
-    event->position = (uint32_t)position;
+    event->offer_id = response->offers[place]->id;
+    event->position = (uint32_t)place + 1;
+    event->query_id = response->query_id;
     visit->events[visit->count++] = event;
 }
 
@@ -110,16 +114,14 @@ static void look(struct visit *visit, const Torg__V1__SearchOffersResponse *resp
     struct rng *rng = &visit->crowd->rng;
 
     for (size_t i = 0; i < response->n_offers && i < PAGE_COUNT; i++) {
-        char *id = response->offers[i]->id;
-
-        add(visit, TORG__V1__EVENT__KIND__SHOW, id, i + 1);
-        if (is_clicked(visit->crowd, id, i + 1)) {
+        add(visit, response, TORG__V1__EVENT__KIND__SHOW, i);
+        if (is_clicked(visit->crowd, response->offers[i]->id, i + 1)) {
             uint64_t dice = rng_below(rng, 10);
 
-            add(visit, TORG__V1__EVENT__KIND__CLICK, id, i + 1);
+            add(visit, response, TORG__V1__EVENT__KIND__CLICK, i);
             if (dice < 3)
-                add(visit, dice ? TORG__V1__EVENT__KIND__CONTACT : TORG__V1__EVENT__KIND__FAVOURITE,
-                    id, 0);
+                add(visit, response,
+                    dice ? TORG__V1__EVENT__KIND__CONTACT : TORG__V1__EVENT__KIND__FAVOURITE, i);
         }
         if (rng_below(rng, 100) >= ON_PERCENT)
             return;
@@ -134,14 +136,16 @@ static int come(struct visit *visit, struct err *err)
     const struct event_sender visitor = {.seller = ""};
     struct violations reasons = violations_in(visit->arena);
     uint32_t counted;
-    int rc = search(visit, &response, err);
+    int rc;
 
+    visit->session = arena_printf(visit->arena, "demo-%016" PRIx64, rng_next(&crowd->rng));
+    rc = search(visit, &response, err);
     if (rc)
         return rc;
     look(visit, &response);
     if (!visit->count)
         return 0;
-    request.session = arena_printf(visit->arena, "demo-%016" PRIx64, rng_next(&crowd->rng));
+    request.session = visit->session;
     request.events = visit->events;
     request.n_events = visit->count;
     return events_record(&crowd->events, &visitor, &request, &reasons, &counted, err);
@@ -182,7 +186,8 @@ int crowd_start(const struct crowd_options *options, struct crowd **result, stru
     crowd->events = (struct events){.store = options->offers->store,
                                     .clock = options->offers->clock,
                                     .fetch = fetch,
-                                    .fetch_arg = (void *)options->offers};
+                                    .fetch_arg = (void *)options->offers,
+                                    .experiment = options->search->experiment};
     crowd->rng = rng_seeded(random_u64());
     rc = task_start(&crowd->task, &task, err);
     *result = rc ? NULL : crowd;

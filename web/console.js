@@ -8,6 +8,7 @@ import "./console/texts.js";
 import { refreshAudit } from "./console/audit.js";
 import { makeChart } from "./console/chart.js";
 import { drawEpochs } from "./console/epochs.js";
+import { refreshExperiments } from "./console/experiments.js";
 import { drawFeeds } from "./console/feeds.js";
 import { refreshItems } from "./console/items.js";
 import { addSample, lags, means, rates } from "./console/samples.js";
@@ -100,6 +101,7 @@ async function look() {
     refreshAudit();
     refreshSnippets();
     refreshSynonyms();
+    refreshExperiments();
   } catch (error) {
     if (refused(error)) return;
   } finally {

@@ -126,7 +126,7 @@ async function load(isBack = false) {
     if (signal.aborted) return;
     seen = answer.seen || "";
     answer.roundTrip = performance.now() - began;
-    answer.queryId = randomName();      // as events name it
+    answer.queryId = [answer.queryId, randomName()].filter(Boolean).join(".");  // as events name it
     noteQuery(state.text);
     Object.assign(page, { request, answer, path, offers: answer.offers || [],
       cursor: answer.cursor || "" });

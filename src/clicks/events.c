@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "clicks/bounds.h"
+#include "clicks/experiments.h"
 #include "clicks/rate.h"
 #include "clicks/retyped.h"
 
@@ -21,6 +22,7 @@ struct recording {
     int64_t hour;
     int64_t now_us;
     uint32_t counted;
+    struct experiment_tally tally;
     bool is_over; /* too many came: nothing is kept of this call */
 };
 
@@ -189,10 +191,34 @@ static int charge(struct store_tx *tx, struct recording *recording, int64_t who,
     return rc;
 }
 
+/* The events that count, one by one. */
+static int count_events(struct store_tx *tx, struct recording *recording, struct err *err)
+{
+    const struct experiment_visit visit = {.experiment = recording->events->experiment,
+                                           .session = (uint64_t)recording->session,
+                                           .hour = recording->hour};
+    const Torg__V1__RecordEventsRequest *request = recording->request;
+    int rc = 0;
+
+    recording->tally = (struct experiment_tally){0};
+    for (size_t i = 0; i < request->n_events && !rc; i++) {
+        bool is_new = false;
+
+        if (!recording->offers[i])
+            continue;
+        rc = note(tx, recording, request->events[i], &is_new, err);
+        if (!rc && is_new)
+            rc = count_event(tx, recording, request->events[i], recording->offers[i], err);
+        if (!rc && is_new)
+            rc = experiments_credit(tx, &visit, request->events[i], &recording->tally, err);
+        recording->counted += !rc && is_new;
+    }
+    return rc ? rc : experiments_keep(tx, &visit, &recording->tally, recording->now_us, err);
+}
+
 static int record_tx(struct store_tx *tx, void *arg, struct err *err)
 {
     struct recording *recording = arg;
-    const Torg__V1__RecordEventsRequest *request = recording->request;
     int rc = 0;
 
     recording->counted = 0;
@@ -202,17 +228,7 @@ static int record_tx(struct store_tx *tx, void *arg, struct err *err)
         rc = charge(tx, recording, recording->caller, EVENT_ADDRESS_COUNT_MAX, err);
     if (!rc && !recording->is_over)
         rc = charge(tx, recording, recording->session, EVENT_SESSION_COUNT_MAX, err);
-    for (size_t i = 0; i < request->n_events && !rc && !recording->is_over; i++) {
-        bool is_new = false;
-
-        if (!recording->offers[i])
-            continue;
-        rc = note(tx, recording, request->events[i], &is_new, err);
-        if (!rc && is_new)
-            rc = count_event(tx, recording, request->events[i], recording->offers[i], err);
-        recording->counted += !rc && is_new;
-    }
-    return rc;
+    return rc || recording->is_over ? rc : count_events(tx, recording, err);
 }
 
 int events_record(const struct events *events, const struct event_sender *sender,

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/violation.h"
+#include "model/experiment.h"
 #include "store/store.h"
 #include "torg/v1/event.pb-c.h"
 #include "torg/v1/offer.pb-c.h"
@@ -26,6 +27,7 @@ struct events {
     int (*fetch)(void *arg, const char *offer_id, struct arena *arena, Torg__V1__Offer **offer,
                  struct err *err);
     void *fetch_arg;
+    const struct experiment *experiment; /* whose lists are credited; NULL: none runs */
 };
 
 struct event_sender {

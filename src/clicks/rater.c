@@ -225,6 +225,9 @@ static int sweep_all(const struct rating *rating, struct err *err)
         {.sql = "DELETE FROM click_seen WHERE event IN (SELECT event FROM click_seen "
                 "WHERE hour < $1 ORDER BY hour LIMIT $2)",
          .before_hour = seen_hour},
+        {.sql = "DELETE FROM experiment_list WHERE list IN (SELECT list FROM experiment_list "
+                "WHERE hour < $1 ORDER BY hour LIMIT $2)",
+         .before_hour = seen_hour},
         {.sql = "DELETE FROM query_retyped WHERE (before_text, after_text) IN (SELECT before_text, "
                 "after_text FROM query_retyped WHERE last_hour < $1 ORDER BY last_hour LIMIT $2)",
          .before_hour = rating->first_hour + RATE_WINDOW_HOURS - RETYPED_HOURS},

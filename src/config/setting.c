@@ -545,6 +545,15 @@ const struct setting setting_table[SETTING_COUNT] = {
                                .kind = SETTING_BOOL,
                                .help = "Offers that are clicked more than others come sooner. "
                                        "Searches for frequent words take longer then."},
+    [SETTING_SEARCH_EXPERIMENT] =
+        {.name = "search.experiment",
+         .default_text = "",
+         .kind = SETTING_TEXT,
+         .optional = true,
+         .help = "A formula, written as ranking.best, that is compared with what BEST goes by "
+                 "without it: both fill the first places of buyers' lists in turns, and clicks and "
+                 "contacts are credited to the one that placed the offer (torg experiment list). "
+                 "Empty: none is."},
     [SETTING_SEARCH_NEW_EVERY] = {.name = "search.new_every",
                                   .default_text = "10",
                                   .kind = SETTING_NUMBER,

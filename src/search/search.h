@@ -22,9 +22,10 @@
 #include "torg/v1/search.pb-c.h"
 #include "torg/v1/searcher.pb-c.h"
 
-struct ranking;  /* search/choices/ranking.h */
-struct speller;  /* spell/speller.h */
-struct synonyms; /* search/synonyms/synonyms.h */
+struct experiment; /* model/experiment.h */
+struct ranking;    /* search/choices/ranking.h */
+struct speller;    /* spell/speller.h */
+struct synonyms;   /* search/synonyms/synonyms.h */
 
 /* What the stage stands on; filled by its role or test, shared by all threads. */
 struct search {
@@ -57,7 +58,15 @@ struct search {
                     Torg__V1__Snippet ***list, size_t *count, struct err *err);
     void *snippets_arg;
     const struct ranking *ranking; /* BEST: the operator's formulas; NULL: there are none */
-    int64_t deadline_us;      /* of a search, unless its caller wants it sooner; 0: the usual */
+    /* Its lists' first places are filled by both formulas in turns; NULL: none runs. */
+    const struct experiment *experiment;
+    const struct ranking *tried; /* the formulas of its side B */
+    /* BEST that goes by clicks: of so many places one is for offers of that age at most which few
+     * have looked at; 0: none is. */
+    uint32_t new_every;
+    int64_t new_age_us;
+    uint32_t seller_cap; /* BEST: so many offers of one seller on a page, others later; 0: any */
+    int64_t deadline_us; /* of a search, unless its caller wants it sooner; 0: the usual */
     uint32_t old_max_seconds; /* of the state that pages may be made of; 0: caught up or none */
     bool by_clicks;           /* BEST: what is clicked more than its category is counts for more */
     bool is_quiet;            /* a failure is told to the caller alone, and not to the log */

@@ -3,6 +3,7 @@
 #include "search/service.h"
 
 #include <assert.h>
+#include <inttypes.h>
 
 #include "base/memory.h"
 #include "model/bounds.h"
@@ -99,6 +100,18 @@ int search_offers_call(struct call *call, const ProtobufCMessage *message,
     return rc;
 }
 
+/* Lists of an experiment are the visit's own: who names none is known by where he calls from. */
+static int search_call(struct call *call, const ProtobufCMessage *message,
+                       ProtobufCMessage *response, struct err *err)
+{
+    const struct search *search = call_context(call);
+    Torg__V1__SearchOffersRequest *request = (Torg__V1__SearchOffersRequest *)message;
+
+    if (search->experiment && !*request->session)
+        request->session = arena_printf(call_arena(call), "%016" PRIx64, call_caller(call));
+    return search_offers_call(call, message, response, err);
+}
+
 static int suggest_call(struct call *call, const ProtobufCMessage *message,
                         ProtobufCMessage *response, struct err *err)
 {
@@ -132,7 +145,7 @@ static int page_snippets_call(struct call *call, const ProtobufCMessage *message
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "SearchOffers", .unary = search_offers_call, .flags = RPC_PUBLIC | RPC_COMPUTE},
+    {.name = "SearchOffers", .unary = search_call, .flags = RPC_PUBLIC | RPC_COMPUTE},
     {.name = "Suggest", .unary = suggest_call, .flags = RPC_PUBLIC | RPC_COMPUTE},
     {.name = "Similar", .unary = similar_call, .flags = RPC_PUBLIC | RPC_COMPUTE},
     {.name = "GetPageSnippets", .unary = page_snippets_call, .flags = RPC_PUBLIC | RPC_COMPUTE},

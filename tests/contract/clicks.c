@@ -4,12 +4,15 @@
  * a higher rate in the index within the hour, by itself; in simulated time.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/random.h"
 #include "clicks/bounds.h"
+#include "clicks/event_inbox.h"
 #include "clicks/events.h"
 #include "clicks/experiments.h"
 #include "clicks/hour_tables.h"
@@ -20,6 +23,7 @@
 #include "contract/indexer_fixture.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
+#include "patience.h"
 #include "stage/make_topics.h"
 #include "topic/bounds.h"
 

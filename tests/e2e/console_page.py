@@ -35,7 +35,7 @@ class Works(Place):
         self.apply({**CATALOG, "categories": [CATALOG["categories"][1]]})
         self.write("snippets.pb.txt", 'Body { Output: JSON Sections { Name: "g/rating" } }')
         return self.start("up", "--auditor.pause=500ms", "--snippets.config=snippets.pb.txt",
-                          "--snippets.allot=true")
+                          "--snippets.allot=true", "--search.experiment=score * 2")
 
     def apply(self, catalog):
         self.write("catalog.json", json.dumps(catalog))
@@ -190,6 +190,13 @@ def changes_synonyms(page, works):
     tap.equal(works.torg("synonyms", "list", "--language", "en").stdout, "velo => bicycle\n")
 
 
+def compares_formulas(page):
+    page.wait("document.querySelector('#experiments-body').innerText.includes('no difference is seen')",
+              "what is compared")
+    tap.contains(page.text("#experiments-body"), "score * 2")
+    tap.contains(page.text("#experiments-body"), "running")
+
+
 def shows_snippets(page, works):
     page.wait("!document.querySelector('#snippets').hidden", "the config of snippets")
     tap.contains(page.text("#snippets-body"), "rating")
@@ -231,6 +238,7 @@ def an_operator_sees_it_move_replays_and_traces():
         shows_the_audit(page)
         shows_snippets(page, works)
         changes_synonyms(page, works)
+        compares_formulas(page)
         traces(page, works.parked)
         fits(page)
         tap.equal(page.nameless(), [])

@@ -76,9 +76,11 @@ class Market(Place):
         tap.equal(status in (200, 503, 504), True, answer)
         return answer if status == 200 else None
 
+    def name_of(self, offer):
+        return next(name for name, value in self.ids.items() if value == offer["id"])
+
     def names(self, **request):
-        by_id = {value: name for name, value in self.ids.items()}
-        return [by_id[offer["id"]] for offer in self.found(**request).get("offers", [])]
+        return [self.name_of(offer) for offer in self.found(**request).get("offers", [])]
 
     def until(self, condition, what):
         tap.wait_until(condition, what=what)

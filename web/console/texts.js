@@ -4,6 +4,15 @@ import { texts } from "../common.js";
 
 texts({
   ru: {
+    experiments: "Сравнение формул", experimentsLead: "Первые места выдачи две формулы занимают по очереди; клики и "
+      + "контакты засчитываются той, что поставила объявление.",
+    experimentRuns: "идёт", experimentOver: "закончено", experimentSince: "с {date}",
+    experimentSide: "Формула", experimentShows: "Показы", experimentClicks: "Клики", experimentRate: "Доля кликов",
+    experimentContacts: "Контакты", experimentLists: "Выдачи, где кликов больше",
+    experimentControl: "действует", experimentTried: "испытывается",
+    experimentShare_lists: "Испытываемая впереди в {share} выдач из {count} (с вероятностью 95 % — от {low} до {high})",
+    experimentShare_contacts: "У испытываемой {share} контактов из {count} (от {low} до {high})",
+    experimentBetter: "она лучше", experimentWorse: "она хуже", experimentEqual: "разница не видна",
     synonyms: "Синонимы", synonymsLead: "Строка — правило: «велик, байк, велосипед» (каждое находит остальные) "
       + "или «тв => телевизор» (в одну сторону).",
     synonymsLanguage: "Язык", synonymsRules: "Правила", synonymsDiff: "Что изменится", synonymsApply: "Применить",
@@ -122,6 +131,15 @@ texts({
     n_indexer: "Индексатор", n_index: "индекс", n_searcher: "Искатель", n_search: "Поиск",
   },
   en: {
+    experiments: "Formulas compared", experimentsLead: "Two formulas take turns at the first places of lists; clicks "
+      + "and contacts are credited to the one that placed the offer.",
+    experimentRuns: "running", experimentOver: "over", experimentSince: "since {date}",
+    experimentSide: "Formula", experimentShows: "Shows", experimentClicks: "Clicks", experimentRate: "Click rate",
+    experimentContacts: "Contacts", experimentLists: "Lists with more clicks",
+    experimentControl: "in force", experimentTried: "tried",
+    experimentShare_lists: "The tried one is ahead in {share} of {count} lists ({low} to {high} with 95% probability)",
+    experimentShare_contacts: "The tried one has {share} of {count} contacts ({low} to {high})",
+    experimentBetter: "it is better", experimentWorse: "it is worse", experimentEqual: "no difference is seen",
     synonyms: "Synonyms", synonymsLead: "A line is a rule: “bike, bicycle” (each finds the others), "
       + "or “tv => television” (one way).",
     synonymsLanguage: "Language", synonymsRules: "Rules", synonymsDiff: "What would change", synonymsApply: "Apply",

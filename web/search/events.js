@@ -81,14 +81,17 @@ function note(id, event) {
   else timer ||= setTimeout(send, WAIT_MS);
 }
 
+const clicked = new Map();      // offers: the list and the place they were clicked in
+
 // An offer of the list at its position, from 1; queryId names the list.
 function noteInList(kind, { queryId, offerId, position }) {
+  if (kind === "CLICK") clicked.set(offerId, { queryId, position });
   note(`${kind}-${queryId}-${offerId}`, { kind, offerId, position, queryId });
 }
 
-// CONTACT or FAVOURITE: once in a visit.
+// CONTACT or FAVOURITE: once in a visit, with the list that the offer was opened from.
 export function noteDeed(kind, offerId) {
-  note(`${kind}-${offerId}`, { kind, offerId });
+  note(`${kind}-${offerId}`, { kind, offerId, ...clicked.get(offerId) });
 }
 
 // Items of a list that was just drawn, or drawn further: each is shown when it has come into sight,

@@ -313,7 +313,7 @@ static void live(void)
                                             .offer_count = demo.state.target,
                                             .rate = demo.rate};
     const struct crowd_options crowd = {.offers = &demo.offers,
-                                        .search = &demo.search,
+                                        .search = demo.process->search, /* as buyers do */
                                         .generator = demo.generator,
                                         .offer_count = demo.state.target};
     struct err err;

@@ -125,6 +125,7 @@ enum exit_code cmd_epoch_rollback(const struct invocation *invocation);
 enum exit_code cmd_epoch_start(const struct invocation *invocation);
 enum exit_code cmd_epoch_status(const struct invocation *invocation);
 enum exit_code cmd_epoch_switch(const struct invocation *invocation);
+enum exit_code cmd_experiment_list(const struct invocation *invocation);
 enum exit_code cmd_feed_cancel(const struct invocation *invocation);
 enum exit_code cmd_feed_categories(const struct invocation *invocation);
 enum exit_code cmd_feed_confirm(const struct invocation *invocation);

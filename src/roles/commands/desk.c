@@ -13,6 +13,7 @@
 #include "torg/v1/composer.pb-c.h"
 #include "torg/v1/counters.pb-c.h"
 #include "torg/v1/epoch.pb-c.h"
+#include "torg/v1/experiment.pb-c.h"
 #include "torg/v1/feed.pb-c.h"
 #include "torg/v1/inspect.pb-c.h"
 #include "torg/v1/queue.pb-c.h"
@@ -148,6 +149,7 @@ static const struct {
     {&torg__v1__feed_service__descriptor, role_offers_start},
     {&torg__v1__snippet_service__descriptor, role_snippets_serve},
     {&torg__v1__synonym_service__descriptor, role_search_serve},
+    {&torg__v1__experiment_service__descriptor, role_search_serve},
     {&torg__v1__queue_service__descriptor, role_indexer_serve},
     {&torg__v1__epoch_service__descriptor, role_indexer_serve},
 };

@@ -33,6 +33,7 @@
 #include "search/synonyms/synonym_holder.h"
 
 struct front;    /* searcher/front/front.h */
+struct search;   /* search/search.h */
 struct inspect;  /* inspect/inspect.h */
 struct pipeline; /* inspect/pipeline/pipeline.h */
 struct process;
@@ -98,6 +99,7 @@ struct process {
     bool json;                         /* the welcome is a line of JSON */
     bool is_attended;                  /* attendant->begin was called */
     struct synonym_holder *synonyms;   /* NULL until the role search has opened it */
+    const struct search *search;       /* as that role answers buyers; NULL until it has started */
     struct catalog_holder *catalog;    /* NULL until a role has called process_open_catalog */
     struct snippets *snippets;         /* NULL until a role has called process_open_snippets */
     struct bell bell;                  /* offers' writers ring it, their worker wakes up */
@@ -167,7 +169,7 @@ int role_composer_start(struct process *process, struct err *err);
 int role_composer_serve(struct process *process, struct err *err); /* its services alone */
 void role_composer_stop(struct process *process);
 int role_search_start(struct process *process, struct err *err);
-int role_search_serve(struct process *process, struct err *err); /* synonyms alone */
+int role_search_serve(struct process *process, struct err *err); /* for operators */
 void role_search_stop(struct process *process);
 int role_search_check(struct process *process, bool *is_serving, struct err *err);
 int role_photos_start(struct process *process, struct err *err);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "clicks/service.h"
+#include "clicks/service_experiments.h"
 #include "inspect/doors/searcher_door.h"
 #include "inspect/service.h"
 #include "inspect/trace/change.h"
@@ -29,7 +30,10 @@ static struct events events;
 static struct rpc_service event_calls;
 static struct rest_service plain;
 static struct rest_service pages;
-static struct ranking ranking;
+static struct ranking ranking, tried;
+static struct experiment experiment;
+static struct experiment_desk experiments;
+static struct rpc_service experiment_calls;
 static struct learner *learner; /* NULL: texts are not corrected */
 static struct peers *searchers; /* in other processes; NULL: that of this one is asked */
 static struct snippet_pages *glued;
@@ -134,7 +138,24 @@ int role_search_serve(struct process *process, struct err *err)
         .store = process->backends.store, .holder = process->synonyms, .clock = process->clock};
     synonym_calls = synonym_rpc_service(&synonym_context);
     process_add_services(process, &synonym_calls, 1);
+    experiments = (struct experiment_desk){
+        .store = process->backends.store,
+        .running = ranking_settings_experiment(process->config, &experiment) ? &experiment : NULL};
+    experiment_calls = experiment_service(&experiments);
+    process_add_services(process, &experiment_calls, 1);
     return 0;
+}
+
+/* What is asked by an address: plain JSON, and pages without scripts. */
+static void serve_addresses(struct process *process)
+{
+    plain = search_plain_service(&search);
+    pages = search_pages_service(&search);
+    plain.remote = pages.remote = searchers != NULL;
+    if (process->server) {
+        server_add_rest(process->server, &plain);
+        server_add_rest(process->server, &pages);
+    }
 }
 
 int role_search_start(struct process *process, struct err *err)
@@ -148,7 +169,8 @@ int role_search_start(struct process *process, struct err *err)
         rc = err_set(err, ERR_PRECONDITION,
                      "the role search has no searcher to ask: name those of other processes in "
                      "search.searchers, or the role searcher before it");
-    rc = rc ? rc : ranking_settings_read(process, &ranking, err);
+    rc = rc ? rc : ranking_settings_read(process, SETTING_RANKING_BEST, &ranking, err);
+    rc = rc ? rc : ranking_settings_read(process, SETTING_SEARCH_EXPERIMENT, &tried, err);
     rc = rc ? rc : open_inspect(process, err);
     rc = rc ? rc : process_open_snippets(process, err);
     rc = rc ? rc : role_search_serve(process, err);
@@ -187,29 +209,24 @@ int role_search_start(struct process *process, struct err *err)
         .old_max_seconds =
             (uint32_t)(config_number(process->config, SETTING_SEARCH_OLD_MAX) / SECOND_US),
         .by_clicks = config_number(process->config, SETTING_SEARCH_CLICKS) != 0};
+    process->search = &search;
     service = search_service(&search);
     service.remote = searchers != NULL;
     process_add_services(process, &service, 1);
     events = (struct events){.store = process->backends.store,
                              .clock = process->clock,
                              .fetch = fetch,
-                             .fetch_arg = &offers};
+                             .fetch_arg = &offers,
+                             .experiment = experiments.running};
     event_calls = event_service(&events);
     process_add_services(process, &event_calls, 1);
-    plain = search_plain_service(&search);
-    pages = search_pages_service(&search);
-    plain.remote = pages.remote = searchers != NULL;
-    if (process->server) {
-        server_add_rest(process->server, &plain);
-        server_add_rest(process->server, &pages);
-    }
+    serve_addresses(process);
     return config_number(process->config, SETTING_SEARCH_SPELLING) ? start_learner(process, err)
                                                                    : 0;
 }
 
 void role_search_stop(struct process *process)
 {
-    (void)process;
     snippet_pages_free(glued);
     glued = NULL;
     votes_free(votes);
