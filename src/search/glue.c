@@ -2,8 +2,11 @@
 /* glue.c - see glue.h. */
 #include "search/glue.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "codec/moment.h"
 #include "search/bounds.h"
 
 int glue_check(const Torg__V1__SearchOffersRequest *request, struct err *err)
@@ -17,18 +20,46 @@ int glue_check(const Torg__V1__SearchOffersRequest *request, struct err *err)
     return 0;
 }
 
-/* They come by name, then key: each offer's are taken together. */
-static void give(Torg__V1__FoundOffer *offer, Torg__V1__Snippet *const *list, size_t count,
-                 struct arena *arena)
+static int by_id(const void *a, const void *b)
 {
-    size_t i, own = 0;
+    const Torg__V1__FoundOffer *const *x = a, *const *y = b;
 
-    for (i = 0; i < count; i++)
-        own += strcmp(list[i]->key, offer->id) == 0;
-    offer->snippets = arena_array(arena, own, sizeof(*offer->snippets));
-    for (i = 0; i < count; i++) {
-        if (strcmp(list[i]->key, offer->id) == 0)
-            offer->snippets[offer->n_snippets++] = list[i];
+    return strcmp((*x)->id, (*y)->id);
+}
+
+/* The first of the offers, in the order of their ids, that is not before a key. They are looked
+ * through from a place on: snippets come by name, then key. */
+static size_t find_place(Torg__V1__FoundOffer *const *offers, size_t count, size_t from,
+                         const char *key)
+{
+    if (from && strcmp(offers[from - 1]->id, key) >= 0)
+        from = 0; /* of the next name */
+    while (from < count && strcmp(offers[from]->id, key) < 0)
+        from++;
+    return from;
+}
+
+/* Each offer's are taken together. */
+static void give(Torg__V1__FoundOffer *const *page, size_t page_count,
+                 Torg__V1__Snippet *const *list, size_t count, struct arena *arena)
+{
+    Torg__V1__FoundOffer **offers = arena_array(arena, page_count, sizeof(*offers));
+    size_t *places = arena_array(arena, count, sizeof(*places));
+
+    memcpy(offers, page, page_count * sizeof(*offers));
+    qsort(offers, page_count, sizeof(*offers), by_id);
+    for (size_t i = 0, at = 0; i < count; i++) {
+        at = places[i] = find_place(offers, page_count, at, list[i]->key);
+        for (size_t k = at; k < page_count && strcmp(offers[k]->id, list[i]->key) == 0; k++)
+            offers[k]->n_snippets++;
+    }
+    for (size_t i = 0; i < page_count; i++) {
+        offers[i]->snippets = arena_array(arena, offers[i]->n_snippets, sizeof(*list));
+        offers[i]->n_snippets = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = places[i]; k < page_count && strcmp(offers[k]->id, list[i]->key) == 0; k++)
+            offers[k]->snippets[offers[k]->n_snippets++] = list[i];
     }
 }
 
@@ -47,8 +78,8 @@ static void glue_offers(const struct search *search, const Torg__V1__SearchOffer
         response->lacks_snippets = true;
         return;
     }
-    for (i = 0; i < response->n_offers; i++)
-        give(response->offers[i], list, count, arena);
+    if (count)
+        give(response->offers, response->n_offers, list, count, arena);
 }
 
 static void glue_page(const struct search *search, const Torg__V1__SearchOffersRequest *request,
@@ -86,6 +117,37 @@ void glue_snippets(const struct search *search, const Torg__V1__SearchOffersRequ
         glue_page(search, request, language, arena, response);
 }
 
+static uint64_t hash_text(const char *text, uint64_t seed)
+{
+    return hash64_seeded(bytes_of(text), seed);
+}
+
+static uint64_t hash_time(const Google__Protobuf__Timestamp *time, uint64_t seed)
+{
+    int64_t us = moment_own_us(time);
+
+    return hash64_seeded(bytes_make(&us, sizeof(us)), seed);
+}
+
+/* A hash of all that the snippets say: any process tells the same. */
+static char *state_of(Torg__V1__Snippet *const *list, size_t count, struct arena *arena)
+{
+    uint64_t hash = count;
+
+    for (size_t i = 0; i < count; i++) {
+        const Torg__V1__Snippet *each = list[i];
+
+        hash = hash_text(each->name, hash);
+        hash = hash_text(each->key, hash);
+        hash = hash_text(each->language, hash);
+        hash = hash_text(each->text, hash + (uint64_t)each->format);
+        hash = hash64_seeded(bytes_make(each->binary.data, each->binary.len), hash);
+        hash = hash_time(each->update_time, hash);
+        hash = hash_time(each->end_time, hash);
+    }
+    return arena_printf(arena, "%016jx", (uintmax_t)hash);
+}
+
 int glue_alone(const struct search *search, const Torg__V1__GetPageSnippetsRequest *request,
                const char *language, struct arena *arena,
                Torg__V1__GetPageSnippetsResponse *response, struct err *err)
@@ -104,6 +166,11 @@ int glue_alone(const struct search *search, const Torg__V1__GetPageSnippetsReque
                          &response->n_snippets, NULL)) {
         response->n_snippets = 0;
         response->lacks_snippets = true;
+        return 0;
     }
+    response->state = state_of(response->snippets, response->n_snippets, arena);
+    response->unchanged = strcmp(response->state, request->known_state) == 0;
+    if (response->unchanged)
+        response->n_snippets = 0;
     return 0;
 }

@@ -16,7 +16,8 @@ void glue_snippets(const struct search *search, const Torg__V1__SearchOffersRequ
                    const char *language, struct arena *arena,
                    Torg__V1__SearchOffersResponse *response);
 
-/* Snippets alone, for a page that is shown already. ERR_INVALID: too many names or keys. */
+/* Snippets alone, for a page that is shown already; none if they are as the request knows them.
+ * ERR_INVALID: too many names or keys. */
 int glue_alone(const struct search *search, const Torg__V1__GetPageSnippetsRequest *request,
                const char *language, struct arena *arena,
                Torg__V1__GetPageSnippetsResponse *response, struct err *err);

@@ -20,8 +20,11 @@ enum {
     SNIPPET_BATCH_KEY_COUNT_MAX = 200, /* of GetSnippets: pages of 100 offers, and of two kinds */
     SNIPPET_BATCH_NAME_COUNT_MAX = 20, /* of GetSnippets: 4 000 rows at most */
     SNIPPET_BATCH_SIZE_MAX = 16 << 20, /* bytes of one answer */
-    SNIPPET_PAGE_THREAD_COUNT = 8,     /* that read for pages: a store that hangs holds so many */
-    SNIPPET_PAGE_QUEUE_COUNT = 64,     /* pages that wait for one of them */
+    SNIPPET_CACHE_SIZE_MAX =
+        32 << 20, /* bytes kept in memory for pages: some 100 000 of 200 bytes */
+    SNIPPET_CACHE_BODY_SIZE_MAX = 16 << 10, /* of one of them: large ones would push many out */
+    SNIPPET_PAGE_THREAD_COUNT = 8,      /* that read for pages: a store that hangs holds so many */
+    SNIPPET_PAGE_QUEUE_COUNT = 64,      /* pages that wait for one of them */
     SNIPPET_TOPIC_ROW_COUNT_MAX = 1000, /* of a record of a topic: snippets and their languages */
     SNIPPET_BRIEF_SIZE_MAX = 16 << 10,  /* of a body that is checked where the call came in */
     SNIPPET_COMMIT_COUNT_MAX = 512,     /* requests of one transaction */

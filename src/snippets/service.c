@@ -19,7 +19,7 @@ static int get_snippets(struct call *call, const ProtobufCMessage *message,
     struct arena *arena = call_arena(call);
     struct snippet_found *list = NULL;
     struct bytes *names, *keys;
-    size_t i, count = 0;
+    size_t count = 0;
     int rc;
 
     if (request->n_names > SNIPPET_BATCH_NAME_COUNT_MAX)
@@ -34,9 +34,7 @@ static int get_snippets(struct call *call, const ProtobufCMessage *message,
                         bytes_of(request->language), arena, &list, &count, err);
     if (rc)
         return rc;
-    answer->snippets = arena_array(arena, count, sizeof(*answer->snippets));
-    for (i = 0; i < count; i++)
-        answer->snippets[i] = snippet_message(&list[i], arena);
+    answer->snippets = snippet_messages(list, count, arena);
     answer->n_snippets = count;
     return 0;
 }
@@ -64,9 +62,8 @@ static int try_snippet(struct call *call, struct bytes name, const struct snippe
     if (call_leave_brief(call))
         return err_set(err, ERR_UNAVAILABLE, "this takes longer and goes on elsewhere");
     rc = snippets_try(call_context(call), name, body, arena, &list, &count, err);
-    answer->snippets = arena_array(arena, count, sizeof(*answer->snippets));
-    for (size_t i = 0; i < count; i++)
-        answer->snippets[answer->n_snippets++] = snippet_message(&list[i], arena);
+    answer->snippets = snippet_messages(list, count, arena);
+    answer->n_snippets = count;
     return rc;
 }
 

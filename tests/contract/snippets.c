@@ -365,6 +365,38 @@ static void model_check(struct world *world, const struct model *model)
     }
 }
 
+/* A page in each language, where a snippet that is not in it is the one in none. */
+static void model_check_pages(struct world *world, const struct model *model)
+{
+    struct bytes names[MODEL_NAMES], keys[MODEL_KEYS];
+
+    for (size_t i = 0; i < MODEL_NAMES; i++)
+        names[i] = bytes_of(model_names[i]);
+    for (size_t i = 0; i < MODEL_KEYS; i++)
+        keys[i] = bytes_of(arena_printf(world->arena, "k%zu", i));
+    for (size_t language = 0; language < MODEL_LANGUAGES; language++) {
+        struct snippet_found *list;
+        size_t count, at = 0;
+        struct err err;
+
+        OK(snippets_batch(world->snippets, names, MODEL_NAMES, keys, MODEL_KEYS,
+                          bytes_of(model_languages[language]), world->arena, &list, &count, &err));
+        for (size_t i = 0; i < MODEL_NAMES * MODEL_KEYS; i++) {
+            char *const *bodies = model->bodies[i / MODEL_KEYS][i % MODEL_KEYS];
+            const char *wanted = bodies[language] ? bodies[language] : bodies[0];
+
+            if (!wanted)
+                continue;
+            assert_true(at < count);
+            assert_string_equal(list[at].name, model_names[i / MODEL_KEYS]);
+            assert_true(bytes_equal(list[at].row.key, keys[i % MODEL_KEYS]));
+            assert_string_equal((const char *)list[at].row.body.data, wanted);
+            at++;
+        }
+        assert_int_equal(at, count);
+    }
+}
+
 static void requests_are_as_a_model_says(void **state)
 {
     struct world *world = begin(state);
@@ -394,6 +426,8 @@ static void requests_are_as_a_model_says(void **state)
             if (is_group ? each == 1 || each == 2 : each == name)
                 model_set(&model, each, key, language, value, is_delete, arena);
         }
+        if (step % 5 == 4)
+            model_check_pages(world, &model);
         if (step % 100 == 99) {
             model_check(world, &model);
             arena_reset(world->arena);

@@ -112,6 +112,35 @@ def a_config_changes_without_a_restart():
         tap.equal((len(numbers), len(set(numbers))), (7, 7))
 
 
+@tap.test
+def a_page_is_sent_what_has_changed():
+    with Shelf() as shelf:
+        def ask(known=""):
+            asked = {"names": ["a", "text"], "keys": ["o-1", "o-2"], "knownState": known}
+            while True:     # a busy machine may have none in time, and says so
+                answer = shelf.call("SearchService/GetPageSnippets", asked)[1]
+                if not answer.get("lacksSnippets"):
+                    return answer
+
+        def texts(answer):
+            return [(each["key"], each["text"]) for each in answer.get("snippets", [])]
+
+        empty = ask()
+        tap.equal((texts(empty), ask(empty["state"]).get("unchanged")), ([], True))
+        shelf.put("a/o-1", '"\\"one\\""')
+        first = ask(empty["state"])
+        tap.equal((texts(first), first.get("unchanged", False)), ([("o-1", '"\\"one\\""')], False))
+        again = ask(first["state"])
+        tap.equal((texts(again), again.get("unchanged"), again["state"]), ([], True, first["state"]))
+        shelf.put("text/o-2", "два".encode(), "text")
+        second = ask(first["state"])
+        tap.equal(texts(second), [("o-1", '"\\"one\\""'), ("o-2", "два")])
+        shelf.ask("DELETE", "a/o-1")
+        tap.equal(texts(ask(second["state"])), [("o-2", "два")])
+        shelf.ask("DELETE", "text/o-2")
+        tap.equal(ask()["state"], empty["state"])
+
+
 def write_until_it_dies(shelf, number, written, values):
     """Groups under keys of its own; what was acknowledged goes into written."""
     for value in values:

@@ -50,16 +50,26 @@ function fill(row, snippets) {
   }
 }
 
+// The rows that the last answer filled, and its state: while they show that, it is not sent again.
+const last = { rows: [], language: "", state: "" };
+
+function knownState(rows) {
+  const isSame = last.language === language() && rows.length === last.rows.length
+    && rows.every((row, i) => row === last.rows[i]);
+  return isSame ? last.state : "";
+}
+
 // Asks for what is on the page now.
 async function refresh() {
   const rows = [...document.querySelectorAll("[data-snippets]")].slice(-KEY_COUNT_MAX);
   const keys = [...new Set(rows.map((each) => each.dataset.snippets))];
   if (!keys.length) return;
-  const answer = await call("SearchService", "GetPageSnippets",
-    { names: SNIPPETS, keys, language: language() }, { withKey: false });
-  if (answer.lacksSnippets) return;
+  const asked = { names: SNIPPETS, keys, language: language(), knownState: knownState(rows) };
+  const answer = await call("SearchService", "GetPageSnippets", asked, { withKey: false });
+  if (answer.lacksSnippets || answer.unchanged) return;
   for (const row of rows)
     fill(row, (answer.snippets || []).filter((each) => each.key === row.dataset.snippets));
+  Object.assign(last, { rows, language: asked.language, state: answer.state });
 }
 
 // Of an offer's own page, at once.

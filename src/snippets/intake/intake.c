@@ -132,7 +132,9 @@ static int store_record(struct topic_reader *self, const struct topic_message *m
     for (i = 0; i < snippet_count && !rc; i++)
         rc = add_rows(snippets[i], record, arena, rows, &count, err);
     if (!rc && count)
-        rc = snippet_rows_write(intake->options.store, rows, count, &source, &written, err);
+        rc = snippet_cache_write(intake->options.snippets->cache, intake->options.store,
+                                 &(struct snippet_part){.rows = rows, .count = count}, 1, &source,
+                                 &written, err);
     if (!rc) {
         counter_add(self->stored_count, written);
         counter_add(self->older_count, count - written);

@@ -132,7 +132,9 @@ int snippets_load_finish(struct snippets *snippets, struct bytes name, int64_t l
         if (!rc && refusal.code)
             rc = err_set(err, refusal.code, "%s", refusal.text);
     } else if (!rc) {
+        snippet_cache_hold_all(snippets->cache, &target.prefixes);
         rc = snippet_generation_switch(store, &target.prefixes, load, err);
+        snippet_cache_let_go_all(snippets->cache, &target.prefixes);
         snippets_tell(snippets);
         if (!rc)
             log_info("a load of snippets is shown", LOG_TEXT("name", target.section->name),
@@ -160,8 +162,11 @@ int snippets_load_back(struct snippets *snippets, struct bytes name, struct err 
     struct target target = {0};
     int rc = find(snippets, name, &target, err);
 
-    if (!rc)
+    if (!rc) {
+        snippet_cache_hold_all(snippets->cache, &target.prefixes);
         rc = snippet_generation_back(snippets_store(snippets), &target.prefixes, err);
+        snippet_cache_let_go_all(snippets->cache, &target.prefixes);
+    }
     if (!rc)
         log_info("the load of snippets before is shown again",
                  LOG_TEXT("name", target.section->name));

@@ -52,16 +52,13 @@ static void job_free(struct page_job *job)
 static void read_batch(struct page_job *job)
 {
     struct snippet_found *found = NULL;
-    size_t i;
 
     job->rc =
         snippets_batch(job->pages->snippets, job->names, job->name_count, job->keys, job->key_count,
                        job->language, job->arena, &found, &job->count, &job->err);
     if (job->rc)
         job->count = 0;
-    job->list = arena_array(job->arena, job->count + 1, sizeof(*job->list));
-    for (i = 0; i < job->count; i++)
-        job->list[i] = snippet_message(&found[i], job->arena);
+    job->list = snippet_messages(found, job->count, job->arena);
 }
 
 static void run(struct job *base)
@@ -149,6 +146,21 @@ static bool wait_for(struct snippet_pages *pages, struct page_job *job)
     return is_done;
 }
 
+/* What is in memory needs no other thread. */
+static bool read_at_hand(struct snippet_pages *pages, char *const *names, size_t name_count,
+                         char *const *keys, size_t key_count, const char *language,
+                         struct arena *arena, Torg__V1__Snippet ***list, size_t *count)
+{
+    struct snippet_found *found;
+
+    if (!snippets_batch_at_hand(pages->snippets, snippet_texts(names, name_count, arena),
+                                name_count, snippet_texts(keys, key_count, arena), key_count,
+                                bytes_of(language), arena, &found, count))
+        return false;
+    *list = snippet_messages(found, *count, arena);
+    return true;
+}
+
 int snippet_pages_read(struct snippet_pages *pages, char *const *names, size_t name_count,
                        char *const *keys, size_t key_count, const char *language,
                        struct arena *arena, Torg__V1__Snippet ***list, size_t *count,
@@ -158,7 +170,8 @@ int snippet_pages_read(struct snippet_pages *pages, char *const *names, size_t n
     int rc;
 
     object_check(pages, SNIPPET_PAGES_MAGIC);
-    *count = 0;
+    if (read_at_hand(pages, names, name_count, keys, key_count, language, arena, list, count))
+        return 0;
     job = job_new(pages, names, name_count, keys, key_count, language);
     if (workers_submit(pages->workers, &job->job)) {
         job_free(job);

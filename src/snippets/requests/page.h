@@ -2,7 +2,9 @@
 /*
  * page.h - snippets for a page that does not wait for them longer than it wants to.
  *
- *   page's thread ── job ──> a thread of the pool ── snippets_batch ──> the store
+ *   page's thread ── snippets_batch_at_hand: all of it is in memory, most often; else
+ *        │
+ *        ├── job ──> a thread of the pool ── snippets_batch ──> the store
  *        └ waits until its time has come; a job that is late ends by itself, and nobody reads it
  *
  * A store that is slow or away holds the pool's threads and fills its queue, which is bounded: then

@@ -65,7 +65,8 @@ static int write_now(struct snippets *snippets, struct bytes name, const struct 
     int rc = prepare(snippets, name, what, is_deletion, arena, &part, err);
 
     if (!rc)
-        rc = snippet_rows_write(snippets->options.store, part.rows, part.count, NULL, NULL, err);
+        rc = snippet_cache_write(snippets->cache, snippets->options.store, &part, 1, NULL, NULL,
+                                 err);
     if (rc)
         snippets_note_failure(snippets, name, what->key, err);
     else
@@ -154,6 +155,14 @@ static void add_found(const struct snippet *snippet, const struct snippet_row *r
         .name = arena_strdup(arena, snippet->name), .format = snippet->output, .row = *row};
 }
 
+/* A prepared row has parts of the request's own bytes. */
+static void end_texts(struct snippet_row *row, struct arena *arena)
+{
+    row->key = arena_copy(arena, row->key);
+    row->language = arena_copy(arena, row->language);
+    row->body = arena_copy(arena, row->body);
+}
+
 int snippets_try(struct snippets *snippets, struct bytes name, const struct snippet_body *body,
                  struct arena *arena, struct snippet_found **list, size_t *found_count,
                  struct err *err)
@@ -171,8 +180,10 @@ int snippets_try(struct snippets *snippets, struct bytes name, const struct snip
     *list = arena_array(arena, count + 1, sizeof(**list));
     for (size_t i = 0; i < count && !rc; i++) {
         for (size_t k = 0; k < section->target_count; k++) {
-            if (section->targets[k]->prefix == rows[i].prefix)
-                add_found(section->targets[k], &rows[i], arena, *list, found_count);
+            if (section->targets[k]->prefix != rows[i].prefix)
+                continue;
+            end_texts(&rows[i], arena);
+            add_found(section->targets[k], &rows[i], arena, *list, found_count);
         }
     }
     snippet_config_unref(config);
@@ -300,35 +311,47 @@ static const struct snippet *of_prefix(const struct wanted_list *wanted, int64_t
     return NULL;
 }
 
-/* By snippet and key, the one in a language before the one in none. */
-static int by_place(const void *a, const void *b)
-{
-    const struct snippet_row *x = a, *y = b;
-    int order = x->prefix < y->prefix ? -1 : x->prefix > y->prefix;
+/* What a request of several names asks for. */
+struct page {
+    struct wanted_list wanted;
+    struct snippet_grid grid;
+};
 
-    if (!order)
-        order = bytes_compare(x->key, y->key);
-    return order ? order : (x->language.size == 0) - (y->language.size == 0);
+static int page_init(struct page *page, const struct snippet_config *config,
+                     const struct bytes *names, size_t name_count, const struct bytes *keys,
+                     size_t key_count, struct bytes language, struct arena *arena, struct err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < name_count && !rc; i++) {
+        const struct snippet_section *section =
+            names[i].size ? snippet_config_find(config, names[i]) : NULL;
+
+        rc = section ? want(&page->wanted, section, err) : 0;
+    }
+    if (!rc)
+        snippet_grid_init(&page->grid, page->wanted.prefixes, page->wanted.count, keys, key_count,
+                          language, arena);
+    return rc;
 }
 
-/* Of each key the row in the language, or the one in none. */
-static void take_rows(const struct wanted_list *wanted, struct snippet_row *rows, size_t row_count,
-                      struct arena *arena, struct snippet_found **list, size_t *found_count)
+static void list_found(const struct page *page, struct arena *arena, struct snippet_found **list,
+                       size_t *found_count)
 {
-    size_t i;
+    const struct snippet_grid *grid = &page->grid;
 
-    if (row_count)
-        qsort(rows, row_count, sizeof(*rows), by_place);
-    *list = arena_array(arena, row_count + 1, sizeof(**list));
-    *found_count = 0;
-    for (i = 0; i < row_count; i++) {
-        const struct snippet *snippet = of_prefix(wanted, rows[i].prefix);
+    *list = arena_array(arena, grid->prefix_count * grid->key_count + 1, sizeof(**list));
+    for (size_t i = 0; i < grid->prefix_count; i++) {
+        const struct snippet *snippet = of_prefix(&page->wanted, grid->prefixes[i]);
+        const char *name = arena_strdup(arena, snippet->name);
 
-        if (!snippet || (i && rows[i].prefix == rows[i - 1].prefix &&
-                         bytes_equal(rows[i].key, rows[i - 1].key)))
-            continue;
-        (*list)[(*found_count)++] = (struct snippet_found){
-            .name = arena_strdup(arena, snippet->name), .format = snippet->output, .row = rows[i]};
+        for (size_t k = 0; k < grid->key_count; k++) {
+            const struct snippet_row *row = grid->cells[i * grid->key_count + k];
+
+            if (row)
+                (*list)[(*found_count)++] =
+                    (struct snippet_found){.name = name, .format = snippet->output, .row = *row};
+        }
     }
 }
 
@@ -338,25 +361,39 @@ int snippets_batch(struct snippets *snippets, const struct bytes *names, size_t 
                    struct err *err)
 {
     struct snippet_config *config = snippets_config(snippets);
-    struct wanted_list *wanted = arena_zero(arena, sizeof(*wanted));
-    struct snippet_row *rows = NULL;
-    size_t i, row_count = 0;
-    int rc = 0;
+    struct page *page = arena_zero(arena, sizeof(*page));
+    int rc = page_init(page, config, names, name_count, keys, key_count, language, arena, err);
 
-    object_check(snippets, SNIPPETS_MAGIC);
     *found_count = 0;
-    for (i = 0; i < name_count && !rc; i++) {
-        const struct snippet_section *section =
-            names[i].size ? snippet_config_find(config, names[i]) : NULL;
-
-        rc = section ? want(wanted, section, err) : 0;
-    }
-    if (!rc && wanted->count && key_count)
-        rc = snippet_rows_batch(snippets->options.store, wanted->prefixes, wanted->count, keys,
-                                key_count, language, arena, &rows, &row_count, err);
+    if (!rc && page->grid.prefix_count && page->grid.key_count)
+        rc = snippet_grid_read(&page->grid, snippets->cache, snippets->options.store, arena, err);
     if (!rc)
-        take_rows(wanted, rows, row_count, arena, list, found_count);
+        list_found(page, arena, list, found_count);
     snippet_config_unref(config);
     counter_add(snippets->batch_count, 1);
     return rc;
+}
+
+bool snippets_batch_at_hand(struct snippets *snippets, const struct bytes *names, size_t name_count,
+                            const struct bytes *keys, size_t key_count, struct bytes language,
+                            struct arena *arena, struct snippet_found **list, size_t *found_count)
+{
+    struct snippet_config *config;
+    struct page *page;
+    bool is_whole;
+
+    *found_count = 0;
+    if (!snippets->cache)
+        return false;
+    config = snippets_config(snippets);
+    page = arena_zero(arena, sizeof(*page));
+    is_whole =
+        !page_init(page, config, names, name_count, keys, key_count, language, arena, NULL) &&
+        snippet_grid_find(&page->grid, snippets->cache, snippets->options.store, arena);
+    if (is_whole) {
+        list_found(page, arena, list, found_count);
+        counter_add(snippets->batch_count, 1);
+    }
+    snippet_config_unref(config);
+    return is_whole;
 }

@@ -95,7 +95,7 @@ bool snippets_is_dear(struct snippets *snippets, struct bytes name, size_t body_
 struct snippet_found {
     const char *name;
     enum snippet_format format;
-    struct snippet_row row;
+    struct snippet_row row; /* its key, language and body end with a NUL that is not counted */
 };
 
 /* What is there of a name, in this language alone; ERR_NOT_FOUND: nothing, or there is no such
@@ -109,5 +109,9 @@ int snippets_batch(struct snippets *snippets, const struct bytes *names, size_t 
                    const struct bytes *keys, size_t key_count, struct bytes language,
                    struct arena *arena, struct snippet_found **list, size_t *count,
                    struct err *err);
+/* The same from memory alone; false: not all of it is there, or it asks for too much. */
+bool snippets_batch_at_hand(struct snippets *snippets, const struct bytes *names, size_t name_count,
+                            const struct bytes *keys, size_t key_count, struct bytes language,
+                            struct arena *arena, struct snippet_found **list, size_t *count);
 
 #endif

@@ -262,6 +262,8 @@ int snippets_open(const struct snippets_options *options, struct snippets **resu
     pthread_mutex_init(&snippets->lock, NULL);
     snippets->watch = snippet_watch_new(options->clock);
     snippets->failures = snippet_failures_new();
+    if (store_is_local(options->store))
+        snippets->cache = snippet_cache_new();
     count_things(snippets);
     rc = begin(snippets, err);
     if (!rc) {
@@ -271,7 +273,8 @@ int snippets_open(const struct snippets_options *options, struct snippets **resu
         rc = task_start(&snippets->keeper, &task, err);
         /* Elsewhere processes write beside each other, and large transactions would conflict. */
         if (!rc && store_is_local(options->store))
-            rc = snippet_committer_start(options->store, options->clock, &snippets->committer, err);
+            rc = snippet_committer_start(options->store, snippets->cache, options->clock,
+                                         &snippets->committer, err);
     }
     if (rc)
         snippets_close(snippets);
@@ -286,6 +289,7 @@ void snippets_close(struct snippets *snippets)
         return;
     task_stop(&snippets->keeper);
     snippet_committer_stop(snippets->committer);
+    snippet_cache_free(snippets->cache);
     snippet_watch_free(snippets->watch);
     snippet_failures_free(snippets->failures);
     object_end(snippets, SNIPPETS_MAGIC);

@@ -13,6 +13,7 @@
 #include "snippets/requests/failures.h"
 #include "snippets/requests/snippets.h"
 #include "snippets/requests/watch.h"
+#include "snippets/rows/cache.h"
 #include "snippets/rows/commit.h"
 
 enum { SNIPPETS_MAGIC = OBJECT_MAGIC('s', 'n', 'i', 'p') };
@@ -31,6 +32,7 @@ struct snippets {
     struct task keeper;
     struct snippet_watch *watch;         /* owned */
     struct snippet_failures *failures;   /* owned */
+    struct snippet_cache *cache;         /* owned; NULL: other processes write the store, too */
     struct snippet_committer *committer; /* NULL: the store is another machine's */
     struct counter *put_count, *delete_count, *get_count, *batch_count, *refused_count,
         *swept_count;

@@ -17,7 +17,8 @@ enum { SNIPPET_COMMITTER_MAGIC = OBJECT_MAGIC('s', 'n', 'c', 'm') };
 
 struct snippet_committer {
     uint32_t magic;
-    struct store *store; /* borrowed */
+    struct store *store;         /* borrowed */
+    struct snippet_cache *cache; /* borrowed; NULL: none */
     struct task task;
     pthread_mutex_t lock;
     struct condition wanted;     /* requests have left rows: the committer sleeps on it */
@@ -59,7 +60,7 @@ static void commit(struct snippet_committer *self, struct snippet_write **group,
                    const struct snippet_part *parts, size_t count)
 {
     struct err err;
-    int rc = snippet_rows_write_parts(self->store, parts, count, NULL, NULL, &err);
+    int rc = snippet_cache_write(self->cache, self->store, parts, count, NULL, NULL, &err);
     bool by_itself = rc && rc != ERR_UNAVAILABLE && count > 1;
 
     counter_add(self->commits, 1);
@@ -69,7 +70,7 @@ static void commit(struct snippet_committer *self, struct snippet_write **group,
         int own_rc = rc;
 
         if (by_itself)
-            own_rc = snippet_rows_write_parts(self->store, &parts[i], 1, NULL, NULL, &own);
+            own_rc = snippet_cache_write(self->cache, self->store, &parts[i], 1, NULL, NULL, &own);
         group[i]->done(group[i], own_rc, &own);
     }
 }
@@ -122,8 +123,9 @@ int snippet_committer_submit(struct snippet_committer *self, struct snippet_writ
     return 0;
 }
 
-int snippet_committer_start(struct store *store, const struct clock *clock,
-                            struct snippet_committer **committer, struct err *err)
+int snippet_committer_start(struct store *store, struct snippet_cache *cache,
+                            const struct clock *clock, struct snippet_committer **committer,
+                            struct err *err)
 {
     struct snippet_committer *self = mem_zero(sizeof(*self));
     const struct task_options task = {
@@ -132,6 +134,7 @@ int snippet_committer_start(struct store *store, const struct clock *clock,
 
     object_begin(self, SNIPPET_COMMITTER_MAGIC);
     self->store = store;
+    self->cache = cache;
     self->last = &self->first;
     pthread_mutex_init(&self->lock, NULL);
     condition_init(&self->wanted, clock);

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "snippets/rows/cache.h"
 #include "snippets/rows/rows.h"
 #include "store/store.h"
 
@@ -26,8 +27,10 @@ struct snippet_write {
     struct snippet_write *next; /* the committer's */
 };
 
-int snippet_committer_start(struct store *store, const struct clock *clock,
-                            struct snippet_committer **committer, struct err *err);
+/* cache: borrowed, as the store; NULL is none. */
+int snippet_committer_start(struct store *store, struct snippet_cache *cache,
+                            const struct clock *clock, struct snippet_committer **committer,
+                            struct err *err);
 /* Writes what waits first; NULL is fine. */
 void snippet_committer_stop(struct snippet_committer *committer);
 

@@ -325,6 +325,14 @@ static void fill_batch(struct batch *batch, const int64_t *prefixes, size_t pref
     buf_release(&sql);
 }
 
+int snippet_rows_too_large(struct err *err)
+{
+    return err_set(err, ERR_LIMIT,
+                   "these snippets have more than %d bytes (SNIPPET_BATCH_SIZE_MAX): ask for fewer "
+                   "at once",
+                   SNIPPET_BATCH_SIZE_MAX);
+}
+
 struct batch_rows {
     struct arena *arena;
     struct snippet_row *list;
@@ -348,10 +356,7 @@ static int take_rows(struct store *store, const struct batch *batch, struct batc
         take_row(rows.columns, result->arena, &result->list[result->count]);
         result->size += result->list[result->count++].body.size;
         if (result->size > SNIPPET_BATCH_SIZE_MAX)
-            rows.rc = err_set(err, ERR_LIMIT,
-                              "these snippets have more than %d bytes (SNIPPET_BATCH_SIZE_MAX): "
-                              "ask for fewer at once",
-                              SNIPPET_BATCH_SIZE_MAX);
+            rows.rc = snippet_rows_too_large(err);
     }
     return store_rows_end(&rows, err);
 }

@@ -75,6 +75,9 @@ int snippet_rows_batch(struct store *store, const int64_t *prefixes, size_t pref
                        struct arena *arena, struct snippet_row **rows, size_t *count,
                        struct err *err);
 
+/* ERR_LIMIT: a batch has more bytes than one answer may. */
+int snippet_rows_too_large(struct err *err);
+
 /* The condition on rows that their generation is shown. */
 #define SNIPPET_ROW_IS_SHOWN                                                                       \
     "generation = COALESCE((SELECT live FROM snippet_space "                                       \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A page of offers whose store of snippets is away or slow (search/glue.h over snippets/requests/page.h): it
- * has its offers, lacks its snippets and says so, and has waited no longer than its own time.
+ * A page of offers whose store of snippets is away or slow (search/glue.h over
+ * snippets/requests/page.h): it has its offers, lacks its snippets and says so, and has waited no
+ * longer than its own time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,14 +86,14 @@ static void end(struct world *world)
 }
 
 /* A page of one offer; its badge, or NULL. */
-static const char *badge(struct world *world, bool *lacks)
+static const char *badge_of(struct world *world, const char *id, bool *lacks)
 {
     Torg__V1__SearchOffersRequest request = TORG__V1__SEARCH_OFFERS_REQUEST__INIT;
     Torg__V1__SearchOffersResponse response = TORG__V1__SEARCH_OFFERS_RESPONSE__INIT;
     Torg__V1__FoundOffer offer = TORG__V1__FOUND_OFFER__INIT, *offers[] = {&offer};
     char *names[] = {(char *)"badge"};
 
-    offer.id = (char *)"o-1";
+    offer.id = (char *)id;
     response.offers = offers;
     response.n_offers = 1;
     request.snippet_names = names;
@@ -103,6 +104,12 @@ static const char *badge(struct world *world, bool *lacks)
     return offer.n_snippets ? offer.snippets[0]->text : NULL;
 }
 
+static const char *badge(struct world *world, bool *lacks)
+{
+    return badge_of(world, "o-1", lacks);
+}
+
+/* Of a page that nobody has seen yet: others are in memory. */
 static void a_store_that_is_away_costs_the_snippets_alone(void **state)
 {
     struct world world;
@@ -113,8 +120,10 @@ static void a_store_that_is_away_costs_the_snippets_alone(void **state)
     assert_string_equal(badge(&world, &lacks), "new");
     assert_false(lacks);
     store_fault_arm(world.store, STORE_FAULT_BEGIN, 0, FOR_EVER);
-    assert_null(badge(&world, &lacks));
+    assert_null(badge_of(&world, "o-2", &lacks));
     assert_true(lacks);
+    assert_string_equal(badge(&world, &lacks), "new");
+    assert_false(lacks);
     store_fault_arm(world.store, STORE_FAULT_BEGIN, 0, 0);
     assert_string_equal(badge(&world, &lacks), "new");
     assert_false(lacks);

@@ -3,7 +3,8 @@
  * Model test of snippets.h over an embedded store: random trees of sections and random sequences of
  * requests on each, against a naive evaluator of the tree and arrays of what is stored: puts and
  * deletes of snippets and groups, alone and many in one transaction, time that passes, full loads
- * and the way back. Who follows the changes (changes.h) and reads what it is told of has the same.
+ * and the way back. Pages (snippets_batch), which are answered from memory as far as it goes, show
+ * the same as single reads, and who follows the changes (changes.h) and reads what it is told of.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,6 +64,7 @@ struct world {
     bool has_back[NODE_MAX];
     struct value followed[NODE_MAX][KEY_COUNT]; /* as a follower has it */
     struct snippet_position position;
+    size_t at_hand_count; /* pages that were in memory */
 };
 
 /* --- the naive evaluator --- */
@@ -394,6 +396,43 @@ static void follow(struct world *world)
     snippet_config_unref(config);
 }
 
+/* A page of every name and key, from memory if there is all of it. */
+static void check_page(struct world *world, uint64_t sequence, bool at_hand)
+{
+    struct bytes names[NODE_MAX], keys[KEY_COUNT];
+    int bodies[NODE_MAX][KEY_COUNT] = {0};
+    struct snippet_found *list;
+    struct err err;
+    size_t count;
+
+    for (int i = 0; i < world->node_count; i++)
+        names[i] = bytes_of(world->nodes[i].name);
+    for (int key = 0; key < KEY_COUNT; key++)
+        keys[key] = key_of(world, key);
+    if (!at_hand)
+        OK(snippets_batch(world->snippets, names, (size_t)world->node_count, keys, KEY_COUNT,
+                          BYTES_EMPTY, world->arena, &list, &count, &err));
+    else if (!snippets_batch_at_hand(world->snippets, names, (size_t)world->node_count, keys,
+                                     KEY_COUNT, BYTES_EMPTY, world->arena, &list, &count))
+        return;
+    world->at_hand_count += at_hand;
+    for (size_t k = 0; k < count; k++)
+        for (int i = 1; i < world->node_count; i++)
+            for (int key = 0; key < KEY_COUNT; key++)
+                if (bytes_equal(bytes_of(list[k].name), names[i]) &&
+                    bytes_equal(list[k].row.key, keys[key]))
+                    bodies[i][key] = (int)strtol((const char *)list[k].row.body.data, NULL, 10);
+    for (int i = 1; i < world->node_count; i++)
+        for (int key = 0; key < KEY_COUNT && is_snippet(world, i); key++) {
+            const struct value *wanted = &world->shown[i][key];
+
+            if (bodies[i][key] != (is_there(world, wanted) ? wanted->body : 0))
+                fail_msg("sequence %ju: %s of key %d is %d of a page%s, not %d",
+                         (uintmax_t)sequence, world->nodes[i].name, key, bodies[i][key],
+                         at_hand ? " from memory" : "", wanted->body);
+        }
+}
+
 static void check(struct world *world, uint64_t sequence)
 {
     follow(world);
@@ -445,6 +484,11 @@ static void run_sequence(struct world *world, uint64_t sequence)
         default:
             write_one(world);
         }
+        check_page(world, sequence, true);
+        if (rng_below(&world->rng, 2)) {
+            check_page(world, sequence, false);
+            check_page(world, sequence, true);
+        }
         clock_manual_advance(&world->clock, 1);
     }
     check(world, sequence);
@@ -474,6 +518,7 @@ static void sequences_are_as_a_naive_evaluator_says(void **state)
             take_tree(world);
         run_sequence(world, (uint64_t)i);
     }
+    assert_true(world->at_hand_count > (size_t)count);
     snippets_close(world->snippets);
     store_close(world->store);
     OK(dir_remove(world->dir, &err));
