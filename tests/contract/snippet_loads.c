@@ -19,6 +19,7 @@
 #include "long.h"
 #include "snippets/intake/load.h"
 #include "snippets/intake/load_file.h"
+#include "snippets/rows/rows.h"
 #include "test_dir.h"
 
 #define CONFIG                                                                                     \
@@ -340,6 +341,35 @@ static void a_bad_row_is_told_by_its_place_and_nothing_is_shown(void **state)
     end(world);
 }
 
+/* Or else a load that is ended nevertheless would show a part of what its sender was refused. */
+static void rows_before_a_bad_one_are_not_stored(void **state)
+{
+    struct world *world = begin(state);
+    struct snippet_load_row rows[] = {{.body = body_of(world, "good", 1), .place = 1},
+                                      {.body = body_of(world, "", 2), .place = 2}};
+    struct snippet_load_row *many =
+        arena_array(world->arena, SNIPPET_LOAD_WRITE_COUNT + 1, sizeof(*many));
+    struct snippet_difference difference;
+    struct snippet_load_count counts;
+    int64_t load;
+    struct err err;
+
+    for (size_t i = 0; i <= SNIPPET_LOAD_WRITE_COUNT; i++)
+        many[i] = rows[i == SNIPPET_LOAD_WRITE_COUNT]; /* more than one transaction writes */
+    OK(snippets_load_begin(world->snippets, bytes_of("a"), &load, &err));
+    assert_int_equal(snippets_load_add(world->snippets, bytes_of("a"), load, rows, 2, world->arena,
+                                       &counts, &err),
+                     ERR_INVALID);
+    assert_int_equal(snippets_load_add(world->snippets, bytes_of("a"), load, many,
+                                       SNIPPET_LOAD_WRITE_COUNT + 1, world->arena, &counts, &err),
+                     ERR_INVALID);
+    assert_int_equal(counts.stored, 0);
+    OK(snippets_load_finish(world->snippets, bytes_of("a"), load, 99, false, &difference, &err));
+    assert_int_equal(difference.after, 0);
+    assert_int_equal(get(world, "a", "good"), NONE);
+    end(world);
+}
+
 /* A load whose sender is gone: writes do not go to it for ever. */
 static void a_load_that_never_ends_is_given_up(void **state)
 {
@@ -356,6 +386,30 @@ static void a_load_that_never_ends_is_given_up(void **state)
     assert_int_equal(read_integer(world->store, "SELECT loading FROM snippet_space"), -1);
     assert_int_equal(read_integer(world->store, "SELECT COUNT(*) FROM snippet"), 0);
     assert_int_equal(add(world, "a", load, "x", 2, &err), ERR_STALE);
+    end(world);
+}
+
+/* It was taken before the load began; what the file says is newer. */
+static void a_record_that_comes_again_changes_no_load(void **state)
+{
+    struct world *world = begin(state);
+    struct snippet_source record = {.id = 9, .offset = 1};
+    struct snippet_row row = {.key = bytes_of("k"), .body = bytes_of("1"), .keeps_deleted = true};
+    struct snippet_difference difference;
+    size_t written;
+    int64_t load;
+    struct err err;
+
+    put(world, "a", "k", 0);
+    row.prefix = read_integer(world->store, "SELECT prefix FROM snippet");
+    OK(snippet_rows_write(world->store, &row, 1, &record, &written, &err));
+    assert_int_equal(written, 1);
+    OK(snippets_load_begin(world->snippets, bytes_of("a"), &load, &err));
+    OK(add(world, "a", load, "k", 2, &err));
+    OK(snippet_rows_write(world->store, &row, 1, &record, &written, &err));
+    assert_int_equal(written, 0);
+    OK(snippets_load_finish(world->snippets, bytes_of("a"), load, 100, false, &difference, &err));
+    assert_int_equal(get(world, "a", "k"), 2);
     end(world);
 }
 
@@ -430,7 +484,7 @@ static void files_of_every_form_are_read(void **state)
                true, "a/={\"x\":[1,\"b\"]};b/ru=2.50;");
     check_file(bytes_of("{\"key\":\"a\",\"value\":\"x\"}\n{\"key\":\"a\",\"value\":"
                         "{\"base64\":\"AGE=\"}}\n{\"key\":\"a\",\"value\":1}"),
-               false, "a/=x;a/=;line 3: \"value\" is no text and no {\"base64\": \"…\"}");
+               false, "a/=x;a/=;line 3: \"value\" is neither a text nor {\"base64\": \"…\"}");
     check_file(bytes_of("{\"key\":\"a\",\"value\":1}\n{\"key\":1,\"value\":1}"), true,
                "a/=1;line 2: expected {\"key\": \"…\", \"value\": …}, \"language\" beside them or "
                "not");
@@ -462,7 +516,9 @@ int main(int argc, char **argv)
     static const struct test_case cases[] = {
         CASE(loads_are_as_a_model_says),
         CASE(a_bad_row_is_told_by_its_place_and_nothing_is_shown),
+        CASE(rows_before_a_bad_one_are_not_stored),
         CASE(a_load_that_never_ends_is_given_up),
+        CASE(a_record_that_comes_again_changes_no_load),
     };
     static const struct test_case files[] = {CASE(files_of_every_form_are_read)};
     static struct case_list list = {.name = "snippet_loads"};

@@ -3,9 +3,11 @@
 #include "snippets/intake/load.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "snippets/requests/snippets_parts.h"
 
 /* The prefixes that a name stands for; they are the config's, which the caller unrefs. */
@@ -45,60 +47,62 @@ int snippets_load_begin(struct snippets *snippets, struct bytes name, int64_t *l
     return rc;
 }
 
-/* Rows that are prepared and not yet written. */
-struct pile {
-    struct snippet_row *rows;
-    size_t count;
-};
-
-static int write_pile(struct snippets *snippets, int64_t load, struct pile *pile,
-                      struct snippet_load_count *counts, struct err *err)
+static int write_rows(struct snippets *snippets, int64_t load, const struct snippet_row *rows,
+                      size_t count, struct snippet_load_count *counts, struct err *err)
 {
-    size_t written = 0;
     int rc = 0;
 
-    if (pile->count)
-        rc = snippet_rows_load(snippets_store(snippets), pile->rows, pile->count, load, &written,
-                               err);
-    counts->stored += written;
-    counts->older += rc ? 0 : pile->count - written;
-    pile->count = 0;
+    for (size_t at = 0; at < count && !rc; at += SNIPPET_LOAD_WRITE_COUNT) {
+        size_t part = count - at < SNIPPET_LOAD_WRITE_COUNT ? count - at : SNIPPET_LOAD_WRITE_COUNT;
+        size_t written = 0;
+
+        rc = snippet_rows_load(snippets_store(snippets), rows + at, part, load, &written, err);
+        counts->stored += written;
+        counts->older += rc ? 0 : part - written;
+    }
     return rc;
 }
 
-static int add_rows(struct snippets *snippets, const struct target *target, int64_t load,
-                    const struct snippet_load_row *row, struct pile *pile, struct arena *arena,
-                    struct snippet_load_count *counts, struct err *err)
-{
-    struct snippet_row *prepared;
-    size_t count = 0;
-    int rc = snippet_prepare(target->section->targets, target->section->target_count, &row->body,
-                             arena, &prepared, &count, err);
+struct prepared {
+    struct snippet_row *rows;
+    size_t count, capacity;
+};
 
-    if (rc)
-        return err_wrap(err, "row %" PRId64, row->place);
-    for (size_t i = 0; i < count && !rc; i++) {
-        pile->rows[pile->count++] = prepared[i];
-        if (pile->count == SNIPPET_LOAD_WRITE_COUNT)
-            rc = write_pile(snippets, load, pile, counts, err);
+/* All of them before the first is written: what is refused has stored nothing. */
+static int prepare_rows(const struct target *target, const struct snippet_load_row *rows,
+                        size_t row_count, struct arena *arena, struct prepared *prepared,
+                        struct err *err)
+{
+    for (size_t i = 0; i < row_count; i++) {
+        struct snippet_row *some;
+        size_t count = 0;
+        int rc = snippet_prepare(target->section->targets, target->section->target_count,
+                                 &rows[i].body, arena, &some, &count, err);
+
+        if (rc)
+            return err_wrap(err, "row %" PRId64, rows[i].place);
+        prepared->rows = mem_grow(prepared->rows, prepared->count + count, sizeof(*prepared->rows),
+                                  &prepared->capacity);
+        for (size_t k = 0; k < count; k++)
+            prepared->rows[prepared->count++] = some[k];
     }
-    return rc;
+    return 0;
 }
 
 int snippets_load_add(struct snippets *snippets, struct bytes name, int64_t load,
                       const struct snippet_load_row *rows, size_t count, struct arena *arena,
                       struct snippet_load_count *counts, struct err *err)
 {
-    struct pile pile = {
-        .rows = arena_array(arena, SNIPPET_LOAD_WRITE_COUNT, sizeof(struct snippet_row))};
+    struct prepared prepared = {0};
     struct target target = {0};
     int rc = find(snippets, name, &target, err);
 
     *counts = (struct snippet_load_count){0};
-    for (size_t i = 0; i < count && !rc; i++)
-        rc = add_rows(snippets, &target, load, &rows[i], &pile, arena, counts, err);
     if (!rc)
-        rc = write_pile(snippets, load, &pile, counts, err);
+        rc = prepare_rows(&target, rows, count, arena, &prepared, err);
+    if (!rc)
+        rc = write_rows(snippets, load, prepared.rows, prepared.count, counts, err);
+    free(prepared.rows);
     snippet_config_unref(target.config);
     return rc;
 }

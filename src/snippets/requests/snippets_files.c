@@ -181,12 +181,17 @@ static void sweep_loads(struct snippets *snippets, struct task *task,
     }
 }
 
-static void trim_changes(struct snippets *snippets)
+static void trim_changes(struct snippets *snippets, struct task *task)
 {
+    bool more = true;
     struct err err;
 
-    if (snippet_changes_trim(snippets->options.store, &err))
-        log_warn("old changes of snippets could not be removed", LOG_TEXT("reason", err.text));
+    while (more && !task_is_stopping(task)) {
+        if (snippet_changes_trim(snippets->options.store, &more, &err)) {
+            log_warn("old changes of snippets could not be removed", LOG_TEXT("reason", err.text));
+            return;
+        }
+    }
 }
 
 static void keep(struct task *task, void *arg)
@@ -204,7 +209,7 @@ static void keep(struct task *task, void *arg)
         if (atomic_load(&snippets->sweeps))
             sweep_loads(snippets, task, &place);
         if (atomic_load(&snippets->sweeps))
-            trim_changes(snippets);
+            trim_changes(snippets, task);
         task_pause(task, LOOK_MS * 1000);
     }
 }

@@ -219,12 +219,13 @@ int snippet_changes_read(struct store *store, struct snippet_position *position,
     return rc;
 }
 
-int snippet_changes_trim(struct store *store, struct err *err)
+int snippet_changes_trim(struct store *store, bool *more, struct err *err)
 {
     int rc = 0;
 
+    *more = false;
     for (size_t lane = 0; lane < lane_count(store) && !rc; lane++) {
-        int64_t end, oldest = 0;
+        int64_t end, oldest = 0, count = 0;
 
         rc = find_end(store, (int64_t)lane, &end, err);
         if (!rc)
@@ -241,7 +242,8 @@ int snippet_changes_trim(struct store *store, struct err *err)
                              STORE_WITH(STORE_V_INT((int64_t)lane),
                                         STORE_V_INT(end - SNIPPET_CHANGE_KEPT_COUNT),
                                         STORE_V_INT(SNIPPET_SWEEP_COUNT)),
-                             NULL, err);
+                             &count, err);
+        *more = *more || count == SNIPPET_SWEEP_COUNT;
     }
     return rc;
 }

@@ -72,7 +72,8 @@ int snippet_changes_read(struct store *store, struct snippet_position *position,
                          struct arena *arena, struct snippet_change **list, size_t *count,
                          struct err *err);
 
-/* Removes what is older than is kept, up to SNIPPET_SWEEP_COUNT rows. */
-int snippet_changes_trim(struct store *store, struct err *err);
+/* Removes what is older than is kept, up to SNIPPET_SWEEP_COUNT rows of a lane; `more`: there
+ * are. */
+int snippet_changes_trim(struct store *store, bool *more, struct err *err);
 
 #endif

@@ -109,7 +109,8 @@ static int remove_row(struct store_tx *tx, const struct snippet_row *row, int64_
                       changed, err);
 }
 
-/* While a load is under way a deletion leaves its row beside, where the load would put it again. */
+/* While a load is under way a deletion leaves its row beside, where the load would put it again. A
+ * record that the row in use refuses is old: rows of the load know nothing of records. */
 static int write_row(struct store_tx *tx, struct writing *writing, const struct snippet_row *row,
                      const struct generations *generations, struct err *err)
 {
@@ -124,6 +125,8 @@ static int write_row(struct store_tx *tx, struct writing *writing, const struct 
         else
             rc = put_row(tx, writing->store, writing->source, row,
                          (struct place){generation, generations->begun_us}, &changed, err);
+        if (k == 0 && changed <= 0 && writing->source->id && !row->is_deleted)
+            break;
         if (rc || k || changed <= 0)
             continue;
         writing->written++;
