@@ -44,6 +44,8 @@ enum {
     FEED_PROBLEM_COUNT_MAX = 30,  /* told of one row, of each kind: 90 KB at the most */
     FEED_PROBLEM_SIZE_MAX = 500,  /* bytes of one */
     FEED_REPORT_COUNT_MAX = 20,   /* tasks of a feed whose reports are kept */
+    FEED_TASK_KEPT_COUNT = 1000,  /* of a feed, without their reports: three days of the most that
+                                     one by address may have, years of a daily one */
     FEED_REPORT_PAGE_COUNT = 500, /* rows read at a time */
     FEED_FORGET_COUNT = 1000,     /* rows of a report removed by one transaction */
     FEED_CALL_MS_MAX = 20000,     /* a call ends or undoes a task for so long; then the worker */

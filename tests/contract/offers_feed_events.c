@@ -306,6 +306,39 @@ static void the_silent_is_held_and_the_held_is_dropped(void **state)
     assert_string_equal(shown(feeds), "a=1 b=1");
 }
 
+/* Its body cannot be read: it is told, and neither other tasks nor old reports wait for it. */
+static void a_damaged_task_keeps_nobody_waiting(void **state)
+{
+    struct topic_scene *scene = start(state);
+    struct feed_scene *feeds = &scene->feeds;
+    struct err err = {0};
+
+    run_task(feeds, 1, "a=1 b=1");
+    OK(try_rows(feeds, 2, "a=1", 0, &err));
+    exec(feeds->place.store,
+         case_on_servers(state)
+             ? "UPDATE feed_task SET body = CAST('no' AS BYTEA) WHERE task_id = 2"
+             : "UPDATE feed_task SET body = CAST('no' AS BLOB) WHERE task_id = 2");
+    clock_manual_advance(&feeds->place.clock, SECOND_US);
+    OK(try_rows(feeds, 3, "a=1", 0, &err));
+    clock_manual_advance(&feeds->place.clock, feeds->rules.idle_us + SECOND_US);
+    {
+        struct feed_kept kept = keep(feeds);
+
+        assert_int_equal(kept.failed, 1);
+        assert_int_equal(kept.held, 1);
+    }
+    assert_string_equal(told(feeds, get_task(feeds, 3)), "HELD CUT_SHORT rows 1 unchanged 1");
+    assert_int_equal(keep(feeds).failed, 0); /* it comes again when it is due again */
+    clock_manual_advance(&feeds->place.clock, feeds->rules.report_us + SECOND_US);
+    {
+        struct feed_kept kept = keep(feeds);
+
+        assert_int_equal(kept.failed, 1);
+        assert_int_equal(kept.forgotten, 2);
+    }
+}
+
 static void old_reports_and_names_go(void **state)
 {
     struct topic_scene *scene = start(state);
@@ -326,6 +359,28 @@ static void old_reports_and_names_go(void **state)
     assert_int_equal(keep(feeds).forgotten, 2); /* crowded out */
     assert_string_equal(report(feeds, 11), "");
     assert_string_equal(report(feeds, 12), "1 a UNCHANGED");
+}
+
+/* A feed by address has up to 288 tasks a day, for years. */
+static void old_tasks_go(void **state)
+{
+    struct topic_scene *scene = start(state);
+    struct feed_scene *feeds = &scene->feeds;
+
+    run_task(feeds, 1, "a=1");
+    run_task(feeds, 2, "a=1 b=1");
+    exec(feeds->place.store,
+         "WITH RECURSIVE more(id) AS (SELECT 3 UNION ALL SELECT id + 1 FROM more WHERE id < 1102) "
+         "INSERT INTO feed_task (seller_id, feed_id, task_id, no, state, updated_us, forget_us, "
+         "body) SELECT seller_id, feed_id, more.id, 1000 + more.id, state, updated_us, 0, body "
+         "FROM feed_task, more WHERE task_id = 1");
+    clock_manual_advance(&feeds->place.clock, feeds->rules.report_us + SECOND_US);
+    assert_int_equal(keep(feeds).forgotten, 3);
+    assert_int_equal(read_integer(feeds->place.store, "SELECT COUNT(*) FROM feed_task"),
+                     FEED_TASK_KEPT_COUNT);
+    assert_int_equal(read_integer(feeds->place.store, "SELECT MAX(task_id) FROM feed_task"), 1102);
+    assert_string_equal(told(feeds, run_task(feeds, 2000, "a=2")),
+                        "DONE rows 1 updated 1 deleted 1");
 }
 
 /* Nothing could be given back, so nothing may be told to be undone. */
@@ -367,10 +422,12 @@ static void a_long_report_goes_by_chunks(void **state)
 static const struct test_case cases[] = {
     CASE(feeds_come_by_the_topic),
     CASE(a_lost_record_holds_the_task),
+    CASE(old_tasks_go),
     CASE(what_has_no_report_is_not_undone),
     CASE(an_end_is_committed_when_nothing_is_left),
     CASE(what_nobody_drives_is_gone_on_with),
     CASE(the_silent_is_held_and_the_held_is_dropped),
+    CASE(a_damaged_task_keeps_nobody_waiting),
     CASE(old_reports_and_names_go),
     CASE(a_long_report_goes_by_chunks),
 };

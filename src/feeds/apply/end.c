@@ -13,6 +13,8 @@
 #include "feeds/tasks/rules.h"
 #include "offers/record/offer_record.h"
 
+enum { COUNTS_SIZE_MAX = 256 }; /* of a FeedCounts: twelve numbers */
+
 #define HOLD(name) TORG__V1__FEED_TASK__HOLD__##name
 
 bool feed_patience_ends(const struct feed_patience *patience)
@@ -45,6 +47,7 @@ struct loss {
     int64_t away;          /* to be withdrawn */
     int64_t live;          /* all that the feed has, with what the task has made */
     int64_t offered;       /* of these */
+    struct bytes counts;   /* of the task as it was then, packed */
 };
 
 struct measuring {
@@ -53,6 +56,18 @@ struct measuring {
     struct feed_task *task;
     struct loss loss;
 };
+
+static struct bytes pack_counts(const Torg__V1__FeedCounts *counts, struct arena *arena)
+{
+    struct buf wire = BUF_INIT(COUNTS_SIZE_MAX);
+    struct bytes packed;
+
+    message_encode(&counts->base, &wire);
+    assert(!buf_failed(&wire)); /* some numbers */
+    packed = arena_copy(arena, buf_bytes(&wire));
+    buf_release(&wire);
+    return packed;
+}
 
 static int measure(struct store_tx *tx, void *arg, struct err *err)
 {
@@ -69,6 +84,7 @@ static int measure(struct store_tx *tx, void *arg, struct err *err)
     if (rc || !measuring->task->message)
         return rc;
     counts = measuring->task->message->counts;
+    loss->counts = pack_counts(counts, measuring->arena);
     dry_run = measuring->task->message->dry_run;
     rc = store_find_integer(tx, dry_run ? "SELECT COUNT(*)" OLDER UNTOLD : "SELECT COUNT(*)" OLDER,
                             params, dry_run ? 4 : 3, &loss->older, err);
@@ -196,6 +212,20 @@ struct ending {
     struct loss loss;
 };
 
+/* All is counted before the transaction that decides, which would keep other writers waiting. Rows
+ * that were committed in between are in the task's counts: then it is counted again, within. */
+static int confirm_loss(struct store_tx *tx, struct ending *ending, struct err *err)
+{
+    struct measuring again = {.key = ending->key, .arena = ending->arena, .task = ending->task};
+    int rc;
+
+    if (bytes_equal(ending->loss.counts, pack_counts(ending->task->message->counts, ending->arena)))
+        return 0;
+    rc = measure(tx, &again, err);
+    ending->loss = again.loss;
+    return rc;
+}
+
 static void tell_loss(Torg__V1__FeedTask *task, const struct loss *loss)
 {
     task->to_delete = loss->older;
@@ -212,6 +242,10 @@ static int cut_in(struct store_tx *tx, void *arg, struct err *err)
     task = ending->task->message;
     if (rc || !task || task->state != TORG__V1__FEED_TASK__STATE__RUNNING)
         return rc;
+    rc = confirm_loss(tx, ending, err);
+    if (rc)
+        return rc;
+    task = ending->task->message; /* it may have been read again */
     task->state = TORG__V1__FEED_TASK__STATE__HELD;
     task->hold = HOLD(CUT_SHORT);
     tell_loss(task, &ending->loss);
@@ -245,8 +279,11 @@ static int end_in(struct store_tx *tx, void *arg, struct err *err)
          task->state != TORG__V1__FEED_TASK__STATE__HELD))
         return rc;
     rc = feed_task_check_newest(tx, ending->key, err);
+    if (!rc)
+        rc = confirm_loss(tx, ending, err);
     if (rc)
         return rc;
+    task = ending->task->message; /* it may have been read again */
     task->hold = guard(feed_rules_of(ending->offers), task, ending->end, &ending->loss);
     tell_loss(task, &ending->loss);
     task->end_time = moment_or_none(clock_wall_us(ending->offers->clock), ending->arena);

@@ -191,6 +191,7 @@ static void run_keeping(struct task *task, void *arg)
         counter_add(self->resumed, kept.resumed);
         counter_add(self->held, kept.held);
         counter_add(self->forgotten, kept.forgotten);
+        counter_add(self->errors, kept.failed);
     } while (task_pause(task, KEEPING_PERIOD_MS * MS_US));
 }
 

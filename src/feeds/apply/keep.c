@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "base/log.h"
 #include "feeds/apply/end.h"
 #include "feeds/apply/undo.h"
 #include "feeds/bounds.h"
@@ -48,6 +49,42 @@ static int search_tasks(const struct offers *offers, const char *sql, int64_t un
     return store_rows_end(&rows, err);
 }
 
+/* Whether the store itself is the trouble, and not the task. */
+static bool is_of_the_world(int rc)
+{
+    return rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT || rc == ERR_CANCELLED;
+}
+
+/* *claimed 0: another has been here since it was found. */
+static int claim(const struct offers *offers, const struct found_task *found, int64_t *claimed,
+                 struct err *err)
+{
+    return store_write_one(
+        offers->store,
+        "UPDATE feed_task SET updated_us = $1 WHERE seller_id = $2 AND feed_id = $3 AND "
+        "task_id = $4 AND updated_us = $5",
+        STORE_WITH(STORE_V_INT(clock_wall_us(offers->clock)), STORE_V_STRING(found->key.seller),
+                   STORE_V_STRING(found->key.feed), STORE_V_INT(found->key.task_id),
+                   STORE_V_INT(found->updated_us)),
+        claimed, err);
+}
+
+/* What cannot be done with a task (its body is damaged, say) is told, and keeps nobody else
+ * waiting: it comes again after all others. */
+static int pass(const struct offers *offers, const struct found_task *found, int rc,
+                struct feed_kept *kept, struct err *err)
+{
+    int64_t claimed;
+
+    if (!rc || is_of_the_world(rc))
+        return rc;
+    kept->failed++;
+    log_error("a feed's task cannot be kept, and is tried again later",
+              LOG_TEXT("seller", found->key.seller), LOG_TEXT("feed", found->key.feed),
+              LOG_INT("task", found->key.task_id), LOG_TEXT("reason", err->text));
+    return claim(offers, found, &claimed, err);
+}
+
 /* --- going on --- */
 
 static int resume(const struct offers *offers, const struct found_task *found,
@@ -57,14 +94,7 @@ static int resume(const struct offers *offers, const struct found_task *found,
     const struct feed_patience patience = {.stopping = stopping};
     struct feed_task task;
     int64_t claimed;
-    int rc = store_write_one(
-        offers->store,
-        "UPDATE feed_task SET updated_us = $1 WHERE seller_id = $2 AND feed_id = $3 AND "
-        "task_id = $4 AND updated_us = $5",
-        STORE_WITH(STORE_V_INT(clock_wall_us(offers->clock)), STORE_V_STRING(found->key.seller),
-                   STORE_V_STRING(found->key.feed), STORE_V_INT(found->key.task_id),
-                   STORE_V_INT(found->updated_us)),
-        &claimed, err);
+    int rc = claim(offers, found, &claimed, err);
 
     if (rc || !claimed)
         return rc;
@@ -83,7 +113,8 @@ static int resume_tasks(const struct offers *offers, const atomic_bool *stopping
         search_tasks(offers, BUSY "AND state IN (3, 6) " OLDEST, until_us, arena, &search, err);
 
     for (size_t i = 0; i < search.count && !rc && !atomic_load(stopping); i++)
-        rc = resume(offers, &search.tasks[i], stopping, arena, kept, err);
+        rc = pass(offers, &search.tasks[i],
+                  resume(offers, &search.tasks[i], stopping, arena, kept, err), kept, err);
     return rc;
 }
 
@@ -91,7 +122,7 @@ static int resume_tasks(const struct offers *offers, const atomic_bool *stopping
 
 static int move_silent(const struct offers *offers, const char *sql, int64_t age_us,
                        enum feed_state from, enum feed_state to, struct arena *arena,
-                       uint64_t *moved, struct err *err)
+                       uint64_t *moved, struct feed_kept *kept, struct err *err)
 {
     struct search search;
     struct feed_task task;
@@ -105,11 +136,26 @@ static int move_silent(const struct offers *offers, const char *sql, int64_t age
         else
             rc = feed_task_move(offers, key, from, to, arena, &task, err);
         *moved += !rc;
+        rc = pass(offers, &search.tasks[i], rc, kept, err);
     }
     return rc;
 }
 
 /* --- forgetting --- */
+
+/* Of tasks whose reports are gone, all but the newest of their feed. */
+static int drop_tasks(struct store_tx *tx, const struct feed_key *key, struct err *err)
+{
+    return store_exec(tx,
+                      "DELETE FROM feed_task WHERE seller_id = $1 AND feed_id = $2 AND task_id IN "
+                      "(SELECT task_id FROM feed_task WHERE seller_id = $1 AND feed_id = $2 AND "
+                      "forget_us = 0 AND state NOT IN (1, 2, 3, 6) AND task_id <= (SELECT task_id "
+                      "FROM feed_task WHERE seller_id = $1 AND feed_id = $2 ORDER BY task_id DESC "
+                      "LIMIT 1 OFFSET $3) ORDER BY task_id LIMIT $4)",
+                      STORE_WITH(STORE_V_STRING(key->seller), STORE_V_STRING(key->feed),
+                                 STORE_V_INT(FEED_TASK_KEPT_COUNT), STORE_V_INT(FEED_FORGET_COUNT)),
+                      NULL, err);
+}
 
 struct forgetting {
     int64_t task_no;
@@ -144,7 +190,7 @@ static int forget_rows_in(struct store_tx *tx, void *arg, struct err *err)
                         "UPDATE feed_task SET forget_us = 0 WHERE seller_id = $1 AND "
                         "feed_id = $2 AND task_id = $3",
                         params, 3, NULL, err);
-    return rc;
+    return rc || forgetting->more ? rc : drop_tasks(tx, forgetting->key, err);
 }
 
 static int forget_names_in(struct store_tx *tx, void *arg, struct err *err)
@@ -200,10 +246,10 @@ int feed_keep(const struct offers *offers, const atomic_bool *stopping, struct f
 
     if (!rc)
         rc = move_silent(offers, BUSY "AND state = 1 " OLDEST, rules->idle_us, FEED_RUNNING,
-                         FEED_HELD, arena, &kept->held, err);
+                         FEED_HELD, arena, &kept->held, kept, err);
     if (!rc)
         rc = move_silent(offers, BUSY "AND state = 2 " OLDEST, rules->report_us, FEED_HELD,
-                         FEED_CANCELLED, arena, &kept->dropped, err);
+                         FEED_CANCELLED, arena, &kept->dropped, kept, err);
     if (!rc)
         rc = forget_old(offers, stopping, arena, kept, err);
     arena_free(arena);

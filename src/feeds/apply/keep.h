@@ -19,6 +19,7 @@ struct feed_kept {
     uint64_t held;      /* for their silence */
     uint64_t dropped;   /* held and never confirmed */
     uint64_t forgotten; /* rows of reports, and names */
+    uint64_t failed;    /* tasks that could not be kept, each told in the log */
 };
 
 /* One round; adds to *kept. */

@@ -370,6 +370,14 @@ static int undo_page(const struct offers *offers, const struct feed_key *key,
 
 /* --- all of it --- */
 
+/* Whether another has gone on with it to its end: then nothing is left to be refused. */
+static bool has_ended(const struct offers *offers, const struct feed_key *key, struct arena *arena,
+                      struct feed_task *task)
+{
+    return !feed_task_get(offers, key, arena, task, NULL) &&
+           task->message->state != TORG__V1__FEED_TASK__STATE__UNDOING;
+}
+
 int feed_undo_go_on(const struct offers *offers, const struct feed_key *key,
                     const struct feed_patience *patience, struct arena *arena,
                     struct feed_task *task, struct err *err)
@@ -390,12 +398,12 @@ int feed_undo_go_on(const struct offers *offers, const struct feed_key *key,
         }
         arena_reset(scratch);
     } while (!rc && more && !feed_patience_ends(patience));
-    if (rc == ERR_PRECONDITION) /* another has gone on with it to its end */
-        rc = 0;
     if (!rc && !more)
         rc = feed_task_move(offers, key, FEED_UNDOING, FEED_UNDONE, arena, task, err);
     else if (!rc)
         rc = feed_task_get(offers, key, arena, task, err);
+    else if (rc == ERR_PRECONDITION)
+        rc = has_ended(offers, key, arena, task) ? 0 : rc;
 out:
     arena_free(scratch);
     return rc;
