@@ -12,6 +12,7 @@ import { keyProblem, showSignIn, showTrouble, signOutButton } from "./common/sig
 import "./cabinet/texts.js";
 import { leaveEditor, redrawEditor, showDraft, showOffer } from "./cabinet/editor.js";
 import { redrawFeeds, showFeeds } from "./cabinet/feeds.js";
+import { drawHeed, loadHeed } from "./cabinet/heed.js";
 import { redrawList, showList } from "./cabinet/list.js";
 import { redrawMessages, showMessages } from "./cabinet/messages.js";
 
@@ -39,6 +40,7 @@ function fail(error) {
 async function route() {
   if (!isSignedIn) return;
   await leaveEditor();
+  loadHeed();
   const place = byId("view");
   const [part, id] = location.hash.replace(/^#\/?/, "").split("/");
   place.replaceChildren();
@@ -85,6 +87,7 @@ onLanguage(() => {
   redrawEditor();
   redrawFeeds();
   redrawMessages();
+  drawHeed();
 });
 addEventListener("hashchange", () => { if (isSignedIn) route(); else if (key()) enter(); });
 addEventListener("pagehide", () => { leaveEditor(); });

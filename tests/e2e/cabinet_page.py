@@ -242,9 +242,9 @@ def a_seller_uploads_a_feed_and_reads_its_report():
 
 @tap.test
 def a_seller_says_once_what_his_categories_are():
-    def inputs(page):
-        return page.js("[...document.querySelectorAll('#feed-map input')]"
-                       ".map((each) => [each.dataset.from, each.value])")
+    def chosen(page):
+        return dict(page.js("[...document.querySelectorAll('#feed-map .choice')]"
+                            ".map((each) => [each.dataset.from, each.dataset.category])"))
 
     def send(page, task, outcomes):
         page.click("#feed-send")
@@ -264,22 +264,45 @@ def a_seller_says_once_what_his_categories_are():
         choose_files(page, "#feed-file", stall.dir / "goods.csv")
         page.wait("document.querySelector('#feed-file-name').innerText.includes('goods.csv')", "its name")
         send(page, 1, "CREATED CREATED REFUSED")
-        told = dict(inputs(page))
+        told = chosen(page)
         tap.equal(sorted(told), ["*", "Люстры", "Посуда и кухня"], told)
         tap.equal((told["Посуда и кухня"], told["Люстры"]), ("kitchenware", "lighting"))
         tap.contains(page.text("#feed-map"), "предложение")
+        tap.equal(page.text("#feed-map [data-from=Люстры] .choice-name"), "Освещение")
         tap.equal(page.nameless(), [])
         page.click("#feed-map-save")
         page.wait("document.querySelector('#feed-map-status').innerText.includes('Запомнено')", "remembered")
         page.js("document.querySelector('#feed-map').remove()")
         send(page, 2, "UNCHANGED UNCHANGED CREATED")
-        tap.equal(dict(inputs(page))["Люстры"], "lighting")
+        tap.equal(chosen(page)["Люстры"], "lighting")
         page.click("#feed-map summary")     # closed: there is nothing to be said any more
         page.wait("document.querySelector('#feed-map').open", "the table")
         tap.equal("предложение" in page.text("#feed-map"), False, "nothing is proposed any more")
-        page.js("document.querySelector('#feed-map input[data-from=Люстры]').value = 'no-such'")
+        page.click("#feed-map [data-from=Люстры] .button")       # another one, by the picker
+        page.wait("document.querySelector('.category-dialog #category-search')", "the picker")
+        tap.equal(page.nameless(), [])
+        page.type("посуда")
+        page.click(".category-dialog [data-category=kitchenware]")
+        page.wait("!document.querySelector('.category-dialog')", "it is chosen")
+        tap.equal(page.text("#feed-map [data-from=Люстры] .choice-name"), "Посуда и кухня")
+        page.click("#feed-map [data-from='*'] .button:nth-of-type(2)")
+        tap.equal(chosen(page), {"Посуда и кухня": "kitchenware", "Люстры": "kitchenware", "*": "-"})
         page.click("#feed-map-save")
-        page.wait("document.querySelector('#feed-map-status').classList.contains('error')", "what is wrong")
+        page.wait("document.querySelector('#feed-map-status').innerText.includes('Запомнено')", "remembered")
+        kept = base64.b64decode(stall.call("FeedService/GetCategories", {"feed": "main"}, stall.seller)[1]["content"])
+        tap.contains(kept.decode(), '"Люстры","kitchenware"')
+        tap.contains(kept.decode(), '"*","-"')
+        shoot(page, "cabinet-categories")
+        page.resize(390, 844, 2)
+        fits(page)
+        stall.write("map.csv", "feed;category\nЛюстры;furniture-that-is-not\n")
+        choose_files(page, "#feed-map-file", stall.dir / "map.csv")
+        page.wait("document.querySelector('#feed-map-status.error')", "what is wrong with the file")
+        stall.write("map.csv", "feed;category\nЛюстры;lighting\n")
+        choose_files(page, "#feed-map-file", stall.dir / "map.csv")
+        page.wait("document.querySelector('#feed-map-status:not(.error)')?.innerText.includes('Запомнено')", "taken")
+        kept = base64.b64decode(stall.call("FeedService/GetCategories", {"feed": "main"}, stall.seller)[1]["content"])
+        tap.equal(kept.decode(), "feed;category\nЛюстры;lighting\n")
         page.click("#feed-map-forget")
         page.wait("document.querySelector('#feed-map-status').innerText.includes('Забыто')", "forgotten")
         healthy(page, stall, expected=("400",))
@@ -305,7 +328,27 @@ def a_seller_has_a_feed_fetched():
         page.wait("document.querySelector('.empty')", "the offers")
         page.click("[data-part=feeds]")
         page.wait(f"{state()} === 'FAILING'", "what came of it")
-        tap.contains(page.text(".task[data-schedule=main]"), "not one of the public internet")
+        tap.contains(page.text(".task[data-schedule=main]"), "это адрес не в открытом интернете")
+        tap.equal(page.nameless(), [])
+        page.js("""(async () => {
+            const real = window.fetch;
+            const held = [{ outcome: "HELD", taskId: "2" }];
+            const given = { ListSchedules: { schedules: [{ feed: "main", state: "STOPPED" },
+                { feed: "lost", state: "ACTIVE", runs: held },
+                { feed: "good", state: "ACTIVE", runs: held }, { feed: "spare", state: "ACTIVE", runs: held }] } };
+            window.fetch = async (to, asked) => {
+              const method = String(to).split("/").pop(), { feed } = JSON.parse(asked.body);
+              const body = given[method] || { state: feed === "spare" ? "HELD" : "DONE" };
+              if (feed === "lost") return Response.error();
+              return new Response(JSON.stringify(body), { headers: { "Content-Type": "application/json" } });
+            };
+            await import("/cabinet/texts.js");
+            await (await import("/cabinet/heed.js")).loadHeed();
+            window.fetch = real;
+        })()""")
+        page.wait("document.querySelectorAll('#heed [data-heed]').length === 2", "what the seller should hear")
+        tap.contains(page.text("#heed"), "Фид main больше не забирается")
+        tap.contains(page.text("#heed"), "Фид spare ждёт вашего решения")
         tap.equal(page.nameless(), [])
         page.click("[data-deed=schPause]")
         page.wait(f"{state()} === 'PAUSED'", "the pause")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // category.js - choosing a category: by words, or down the tree. Only a category without others
-// below it is chosen; the rest lead further down.
+// below it is chosen; the rest lead further down. In a place of the page, or in a dialog over it.
 import { call, h, icon, t } from "../common.js";
 
 const PAUSE_MS = 150;
@@ -91,4 +91,74 @@ export async function categoryLine(id, change) {
       h("b", {}, path.at(-1)?.name || id)),
     change ? h("button", { class: "button small", type: "button", id: "category-change",
       onclick: change }, t("categoryChange")) : null);
+}
+
+// The picker in a dialog; gives {id, name}, or null when it was closed.
+function askCategory(title) {
+  return new Promise((resolve) => {
+    const place = h("div", { class: "stack-small" });
+    const close = h("button", { class: "icon-button", type: "button", "aria-label": t("close") },
+      icon("close"));
+    const box = h("dialog", { class: "ask category-dialog", "aria-labelledby": "category-dialog-title" },
+      h("div", { class: "row category-dialog-top" }, h("h2", { id: "category-dialog-title" }, title), close),
+      place);
+    const end = (answer) => {
+      box.close();
+      box.remove();
+      resolve(answer);
+    };
+    close.addEventListener("click", () => end(null));
+    box.addEventListener("cancel", (event) => { event.preventDefault(); end(null); });
+    document.body.append(box);
+    box.showModal();
+    categoryPicker(place, (category) => end(category));
+  });
+}
+
+export const REFUSED = "-";
+
+// A field that has a category: its name and what can be done with it. value: an id, "" for none, or
+// REFUSED where `canRefuse`. {node, read}.
+export function categoryChoice({ value = "", name = "", title, from, canRefuse = false }) {
+  let now = { id: value, name: name || value };
+  let isChosen = false;
+  const shown = h("span", { class: "choice-name" });
+  const choose = h("button", { class: "button small", type: "button", onclick: async () => {
+    const category = await askCategory(title);
+    if (category) set(category);
+    choose.focus();
+  } });
+  const refuse = h("button", { class: "button small", type: "button",
+    onclick: () => set(now.id === REFUSED ? { id: "", name: "" } : { id: REFUSED, name: "" }) },
+  t("mapRefuse"));
+  const clear = h("button", { class: "icon-button", type: "button", "aria-label": `${t("categoryClear")}: ${title}`,
+    onclick: () => { set({ id: "", name: "" }); choose.focus(); } }, icon("close"));
+  const node = h("span", { class: "row choice", dataset: { from } }, shown, choose, canRefuse ? refuse : null, clear);
+
+  function set(category) {
+    now = category;
+    isChosen = true;
+    draw();
+  }
+
+  function draw() {
+    const isRefused = now.id === REFUSED;
+    node.dataset.category = now.id;
+    shown.textContent = isRefused ? t("mapRefused") : now.name;
+    shown.title = isRefused ? "" : now.id;
+    choose.textContent = t(now.id && !isRefused ? "categoryChange" : "categoryChoose");
+    choose.setAttribute("aria-label", `${choose.textContent}: ${title}`);
+    refuse.setAttribute("aria-pressed", String(isRefused));
+    refuse.setAttribute("aria-label", `${t("mapRefuse")}: ${title}`);
+    clear.hidden = !now.id;
+  }
+
+  draw();
+  if (now.id && now.id !== REFUSED && !name)
+    call("CatalogService", "GetPath", { id: now.id }).then(({ categories: path = [] }) => {
+      if (isChosen) return;
+      now.name = path.at(-1)?.name || now.id;
+      draw();
+    }, () => {}); // the id stays
+  return { node, read: () => now.id };
 }

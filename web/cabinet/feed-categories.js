@@ -2,13 +2,12 @@
 // feed-categories.js - which of our categories those of a price list are: a table with counts and
 // proposals, confirmed once and remembered for the feed (docs/feeds.md, a file of --categories).
 import { call, failure, h, number, t, toast } from "../common.js";
+import { REFUSED, categoryChoice } from "./category.js";
 
-const REFUSED = "-";
 const OTHERS = "*";
 const TITLES_SHOWN = 2;
 
-function base64(text) {
-  const data = new TextEncoder().encode(text);
+function base64(data) {
   let bytes = "";
   for (let at = 0; at < data.length; at += 0x8000)
     bytes += String.fromCharCode(...data.subarray(at, at + 0x8000));
@@ -64,14 +63,14 @@ function line(one, before) {
   const value = kept?.category || one.category || (one.refused ? REFUSED : one.proposal) || "";
   const isProposed = !kept?.category && !one.category && !one.refused && one.proposal;
   const titles = (one.titles || []).slice(0, TITLES_SHOWN).join("; ");
-  const input = h("input", { class: "input", value, "aria-label": one.path || one.id,
-    autocomplete: "off", spellcheck: "false", dataset: { from: keyOf(one) } });
+  const name = { [one.category]: one.categoryName, [one.proposal]: one.proposalName }[value];
+  const choice = categoryChoice({ value, name, title: one.path || one.id, from: keyOf(one), canRefuse: true });
   return { node: h("tr", {}, h("td", {}, one.path || one.id,
     h("p", { class: "dim small" }, titles)),
   h("td", { class: "number" }, number(one.rowCount || 0)),
-  h("td", {}, input, isProposed ? h("p", { class: "small warn" }, t("mapProposed")) : null)),
-  read: () => [keyOf(one), { category: input.value.trim(),
-    attributes: kept?.attributes || one.attributes || "" }] };
+  h("td", {}, choice.node, isProposed ? h("p", { class: "small warn" }, t("mapProposed")) : null)),
+  read: () => [keyOf(one), { category: choice.read(),
+    attributes: choice.read() === value ? kept?.attributes || one.attributes || "" : "" }] };
 }
 
 function heading() {
@@ -87,8 +86,8 @@ export async function showCategories(place, feed, result) {
   if (!list.length) return;
   const before = result.categoriesTime ? await remembered(feed) : new Map();
   const lines = list.map((one) => line(one, before));
-  const others = h("input", { class: "input", value: before.get(OTHERS)?.category || "",
-    "aria-label": t("mapOthers"), dataset: { from: OTHERS }, autocomplete: "off" });
+  const others = categoryChoice({ value: before.get(OTHERS)?.category || "", title: t("mapOthers"), from: OTHERS,
+    canRefuse: true });
   const told = h("p", { role: "status", class: "small", id: "feed-map-status" });
   const send = async (method, request, text) => {
     try {
@@ -103,8 +102,15 @@ export async function showCategories(place, feed, result) {
   };
   const save = () => {
     const map = new Map([...before, ...lines.map((each) => each.read())]);
-    map.set(OTHERS, { category: others.value.trim(), attributes: before.get(OTHERS)?.attributes || "" });
-    return send("SetCategories", { content: base64(fileOf(map)) }, "mapSaved");
+    const last = before.get(OTHERS);
+    map.set(OTHERS, { category: others.read(),
+      attributes: others.read() === last?.category ? last.attributes : "" });
+    return send("SetCategories", { content: base64(new TextEncoder().encode(fileOf(map))) }, "mapSaved");
+  };
+  const take = async (event) => {
+    const file = event.target.files[0];
+    event.target.value = "";
+    if (file) await send("SetCategories", { content: base64(new Uint8Array(await file.arrayBuffer())) }, "mapSaved");
   };
   const open = list.some((one) => !one.category && !one.refused);
   place.replaceChildren(h("details", { class: "card stack", id: "feed-map", open,
@@ -112,10 +118,12 @@ export async function showCategories(place, feed, result) {
     h("summary", {}, h("b", {}, t("mapTitle"))), h("p", { class: "dim" }, t("mapLead")),
     h("div", { class: "table-box report-box" }, h("table", { class: "table", "aria-label": t("mapTitle") },
       heading(), h("tbody", {}, lines.map((each) => each.node),
-        h("tr", {}, h("td", {}, t("mapOthers")), h("td", {}), h("td", {}, others))))),
+        h("tr", {}, h("td", {}, t("mapOthers")), h("td", {}), h("td", {}, others.node))))),
     h("div", { class: "row" },
       h("button", { class: "button primary", type: "button", id: "feed-map-save", onclick: save },
         t("mapSave")),
+      h("label", { class: "button" }, t("mapFile"), h("input", { type: "file", class: "visually-hidden",
+        id: "feed-map-file", accept: ".csv,.txt", onchange: take })),
       before.size ? h("button", { class: "button", type: "button", id: "feed-map-forget",
         onclick: () => send("RemoveCategories", {}, "mapForgotten") }, t("mapForget")) : null),
     told));
