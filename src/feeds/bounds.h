@@ -18,6 +18,7 @@ enum {
     FEED_PHOTO_COUNT_MAX = 50,             /* of an offer; categories allow fewer */
     FEED_PHONE_COUNT_MAX = 5,              /* as OFFER_PHONE_COUNT_MAX */
     FEED_ATTRIBUTE_COUNT_MAX = 200,        /* of an offer */
+    FEED_ENCODING_SIZE_MAX = 31,           /* an encoding's name; iconv lists none above 22 */
     FEED_COLUMN_COUNT_MAX = 512,           /* of a CSV file */
     FEED_CATEGORY_COUNT_MAX = 30000,       /* of a YML file: held in memory, 12 MB at worst */
     FEED_CATEGORY_DEPTH_MAX = 16,          /* ends a walk to the root that goes in a circle */

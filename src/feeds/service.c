@@ -20,6 +20,7 @@
 #include "feeds/apply/end.h"
 #include "feeds/apply/file.h"
 #include "feeds/apply/intake.h"
+#include "feeds/apply/reading.h"
 #include "feeds/apply/undo.h"
 #include "feeds/bounds.h"
 #include "feeds/service_categories.h"
@@ -249,15 +250,20 @@ static int import_file(struct call *call, const ProtobufCMessage *request,
                              .tells_categories = true,
                              .content = bytes_make(sent->content.data, sent->content.len),
                              .categories = bytes_make(sent->categories.data, sent->categories.len),
+                             .reading = sent->reading,
                              .patience = &patience,
                              .is_left = is_left,
                              .is_left_arg = call};
+    struct violations violations = violations_in(call_arena(call));
     int rc;
 
     if (!sent->content.len)
         return call_invalid(call, err, "content", "expected a file");
     rc = feed_call_key(call, true, sent->seller, sent->feed, sent->task_id ? sent->task_id : 1,
                        &file.key, err);
+    if (!rc)
+        rc = feed_reading_check(file.offers, sent->reading, "reading", &violations, err);
+    call_violations(call, &violations);
     if (!rc && !sent->task_id)
         rc = next_task(call, &file.key, err);
     if (rc)

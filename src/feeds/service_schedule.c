@@ -2,6 +2,8 @@
 /* service_schedule.c - see service_schedule.h. */
 #include "feeds/service_schedule.h"
 
+#include "feeds/apply/file.h"
+#include "feeds/apply/reading.h"
 #include "feeds/bounds.h"
 #include "feeds/schedule/schedule.h"
 #include "offers/service.h"
@@ -30,14 +32,19 @@ int feed_call_set_schedule(struct call *call, const ProtobufCMessage *request,
     const Torg__V1__SetFeedScheduleRequest *wanted =
         (const Torg__V1__SetFeedScheduleRequest *)request;
     struct violations violations = violations_in(call_arena(call));
+    const struct feed_terms wish = {.address = wanted->address,
+                                    .period_s = wanted->period_seconds,
+                                    .language = language_of(call_header(call, "accept-language")),
+                                    .reading = wanted->reading};
     Torg__V1__FeedSchedule *schedule = NULL;
     struct feed_key key;
     int rc = key_of(call, true, wanted->seller, wanted->feed, &key, err);
 
     if (!rc)
-        rc = feed_schedule_set(call_context(call), &key, wanted->address, wanted->period_seconds,
-                               language_of(call_header(call, "accept-language")), &violations,
-                               call_arena(call), &schedule, err);
+        rc = feed_reading_check(call_context(call), wanted->reading, "reading", &violations, err);
+    if (!rc)
+        rc = feed_schedule_set(call_context(call), &key, &wish, &violations, call_arena(call),
+                               &schedule, err);
     call_violations(call, &violations);
     return answer(rc, schedule, response);
 }

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "feeds/apply/file.h"
+#include "feeds/apply/reading.h"
 #include "feeds/bounds.h"
 #include "feeds/schedule/run.h"
 #include "feeds/tasks/kept_map.h"
@@ -103,16 +104,29 @@ static struct feed_key feed_of(const struct feed_scene *scene)
     return key_of(scene, 0);
 }
 
-static Torg__V1__FeedSchedule *set(struct feed_scene *scene, const char *address)
+static struct feed_terms wish_of(const char *address, int64_t period_s)
 {
+    return (struct feed_terms){.address = address, .period_s = period_s, .language = LANGUAGE_EN};
+}
+
+static Torg__V1__FeedSchedule *set_read(struct feed_scene *scene, const char *address,
+                                        const Torg__V1__FeedReading *reading)
+{
+    struct feed_terms wish = wish_of(address, HOUR_S);
     struct feed_key key = feed_of(scene);
     struct violations violations = violations_in(scene->arena);
     Torg__V1__FeedSchedule *schedule;
     struct err err = {0};
 
-    OK(feed_schedule_set(&scene->place.offers, &key, address, HOUR_S, LANGUAGE_EN, &violations,
-                         scene->arena, &schedule, &err));
+    wish.reading = reading;
+    OK(feed_schedule_set(&scene->place.offers, &key, &wish, &violations, scene->arena, &schedule,
+                         &err));
     return schedule;
+}
+
+static Torg__V1__FeedSchedule *set(struct feed_scene *scene, const char *address)
+{
+    return set_read(scene, address, NULL);
 }
 
 static Torg__V1__FeedSchedule *get(struct feed_scene *scene)
@@ -452,13 +466,14 @@ static void what_is_said_while_it_runs_holds_afterwards(void **state)
 static void check_refused(struct feed_scene *scene, const char *address, int64_t period_s,
                           const char *field)
 {
+    const struct feed_terms wish = wish_of(address, period_s);
     struct feed_key key = feed_of(scene);
     struct violations violations = violations_in(scene->arena);
     Torg__V1__FeedSchedule *schedule;
     struct err err = {0};
 
-    assert_int_equal(feed_schedule_set(&scene->place.offers, &key, address, period_s, LANGUAGE_EN,
-                                       &violations, scene->arena, &schedule, &err),
+    assert_int_equal(feed_schedule_set(&scene->place.offers, &key, &wish, &violations, scene->arena,
+                                       &schedule, &err),
                      ERR_INVALID);
     assert_string_equal(violations.first->field, field);
 }
@@ -483,6 +498,7 @@ static void addresses_and_periods_are_checked(void **state)
 static void a_seller_has_so_many_and_sees_his_own(void **state)
 {
     struct feed_scene *scene = start(state);
+    const struct feed_terms wish = wish_of(ADDRESS, HOUR_S);
     Torg__V1__FeedSchedule *list[FEED_SCHEDULE_COUNT_MAX];
     struct violations violations = violations_in(scene->arena);
     struct feed_key key = feed_of(scene);
@@ -496,8 +512,8 @@ static void a_seller_has_so_many_and_sees_his_own(void **state)
     }
     set(scene, ADDRESS); /* the last of them again */
     key.feed = "one-more";
-    assert_int_equal(feed_schedule_set(&scene->place.offers, &key, ADDRESS, HOUR_S, LANGUAGE_EN,
-                                       &violations, scene->arena, &schedule, &err),
+    assert_int_equal(feed_schedule_set(&scene->place.offers, &key, &wish, &violations, scene->arena,
+                                       &schedule, &err),
                      ERR_LIMIT);
     scene->seller = "other";
     set(scene, ADDRESS);
@@ -564,6 +580,98 @@ static void categories_that_are_set_while_it_runs_count_for_the_next(void **stat
     assert_string_equal(shown(scene), "a=2");
 }
 
+/* How a file is read is said once, and a file that has not changed is read anew by it. */
+static void what_is_said_of_reading_holds_for_runs(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct violations violations = violations_in(scene->arena);
+    Torg__V1__FeedReading reading = TORG__V1__FEED_READING__INIT;
+    struct feed_due due;
+    struct err err = {0};
+
+    site.content = "id;category;title;price\np1;Romane;Title;1,999\n";
+    site.etag = "\"one\"";
+    set(scene, ADDRESS);
+    assert_string_equal(run(scene), "APPLIED 1");
+    assert_int_equal(get(scene)->runs[0]->counts->refused, 1);
+    reading.decimal = (char *)"point";
+    reading.category = (char *)"books";
+    OK(feed_reading_check(&scene->place.offers, &reading, "reading", &violations, &err));
+    set_read(scene, ADDRESS, &reading);
+    assert_string_equal(run(scene), "APPLIED 2");
+    assert_string_equal(site.asked, "");
+    assert_int_equal(get(scene)->runs[0]->counts->created, 1);
+    assert_string_equal(get(scene)->reading->decimal, "point");
+    set_read(scene, ADDRESS, &reading); /* the same: nothing new to read */
+    assert_string_equal(run(scene), "UNCHANGED");
+    reading.category = (char *)"";
+    set_read(scene, ADDRESS, &reading);
+    assert_string_equal(run(scene), "APPLIED 3");
+    assert_int_equal(get(scene)->runs[0]->counts->refused, 1);
+    assert_false(find_due(scene, &due));
+    reading.category = (char *)"nowhere";
+    assert_int_equal(
+        feed_reading_check(&scene->place.offers, &reading, "reading", &violations, &err),
+        ERR_INVALID);
+    assert_string_equal(violations.first->field, "reading.category");
+    reading.decimal = (char *)"dot";
+    assert_int_equal(
+        feed_reading_check(&scene->place.offers, &reading, "reading", &violations, &err),
+        ERR_INVALID);
+    assert_string_equal(violations.last->field, "reading.decimal");
+}
+
+/* What no run could open is not remembered. */
+static void an_encoding_is_refused_as_runs_would_refuse_it(void **state)
+{
+    /* known to iconv, which takes any number of such ends */
+    static const char longest[] = "windows-1251//TRANSLIT//IGNORE//";
+    struct feed_scene *scene = start(state);
+    struct violations violations = violations_in(scene->arena);
+    Torg__V1__FeedReading reading = TORG__V1__FEED_READING__INIT;
+    struct err err = {0};
+
+    assert_int_equal(strlen(longest), FEED_ENCODING_SIZE_MAX + 1);
+    reading.encoding = arena_text(scene->arena, bytes_make(longest, FEED_ENCODING_SIZE_MAX));
+    OK(feed_reading_check(&scene->place.offers, &reading, "reading", &violations, &err));
+    site.content = books(scene, 1, 1);
+    set_read(scene, ADDRESS, &reading);
+    assert_string_equal(run(scene), "APPLIED 1");
+    reading.encoding = (char *)longest;
+    assert_int_equal(
+        feed_reading_check(&scene->place.offers, &reading, "reading", &violations, &err),
+        ERR_INVALID);
+    assert_string_equal(violations.first->field, "reading.encoding");
+}
+
+/* By any of it: what is left out here is read as before for ever. */
+static void another_reading_reads_the_same_file_anew(void **state)
+{
+    struct feed_scene *scene = start(state);
+    Torg__V1__FeedReading reading = TORG__V1__FEED_READING__INIT;
+    const struct {
+        char **field, *value;
+    } said[] = {{&reading.currency, (char *)"USD"},
+                {&reading.encoding, (char *)"windows-1251"},
+                {&reading.delimiter, (char *)";"},
+                {&reading.format, (char *)"csv"}};
+
+    site.content = books(scene, 2, 1);
+    site.etag = "\"one\"";
+    set(scene, ADDRESS);
+    assert_string_equal(run(scene), "APPLIED 1");
+    set_read(scene, ADDRESS, &reading); /* which says nothing */
+    assert_string_equal(run(scene), "UNCHANGED");
+    for (size_t i = 0; i < ARRAY_COUNT(said); i++) {
+        *said[i].field = said[i].value;
+        set_read(scene, ADDRESS, &reading);
+        assert_string_equal(run(scene), arena_printf(scene->arena, "APPLIED %zu", i + 2));
+        assert_string_equal(site.asked, "");
+        set_read(scene, ADDRESS, &reading);
+        assert_string_equal(run(scene), "UNCHANGED");
+    }
+}
+
 static void categories_of_any_size_are_kept_and_bad_ones_refused(void **state)
 {
     struct feed_scene *scene = start(state);
@@ -593,6 +701,9 @@ static const struct test_case cases[] = {
     CASE(categories_are_kept_for_runs_and_make_the_feed_due),
     CASE(categories_that_are_set_while_it_runs_count_for_the_next),
     CASE(categories_of_any_size_are_kept_and_bad_ones_refused),
+    CASE(what_is_said_of_reading_holds_for_runs),
+    CASE(an_encoding_is_refused_as_runs_would_refuse_it),
+    CASE(another_reading_reads_the_same_file_anew),
     CASE(a_file_is_taken_when_it_is_due_and_has_changed),
     CASE(an_unchanged_file_is_taken_once_a_day_and_when_asked),
     CASE(failures_are_tried_less_and_less_often_and_then_no_more),

@@ -394,6 +394,66 @@ def categories_are_mapped_by_a_file():
 
 
 @tap.test
+def reasons_are_told_in_groups_with_lines_and_in_russian():
+    """By check, import and report, with and without a server, in files as on a terminal; and by calls."""
+    lines = ["id;Категория;Название;Цена;Цвет", "", "1;Люстры;Люстра;10;", "2;Освещение;Лампа;20;в горошек",
+             "3;Люстры;Люстра;1,999;", "4;Освещение;Лампа;дорого;", ""]
+    with Running() as market:
+        market.write("goods.csv", "\n".join(lines))
+        english = market.torg("feed", "check", "goods.csv").stdout
+        tap.contains(english, 'refused, by reason:\n         2  category: the catalogue has no category "Люстры"')
+        tap.contains(english, "row 1 (1, line 3), row 3 (3, line 5)\n")
+        russian = market.torg("feed", "check", "--language", "ru", "goods.csv").stdout
+        tap.contains(russian, "отклонено, по причинам:\n         2  category: категории «Люстры» в каталоге нет")
+        tap.contains(russian, "запись 1 (1, строка 3), запись 3 (3, строка 5)\n")
+        tap.contains(russian, "«1,999»: тысячи это или дробь?")
+        tap.contains(russian, "взято, но что-то пропущено или изменено:")
+        tap.contains(russian, "Цвет: значения «в горошек» в списке нет")
+        done = market.import_feed("goods.csv", "--language", "ru", "--report", "rows.json", "--report", "rows.csv",
+                                  "--report", "rows.xml")
+        tap.contains(done.stderr, "запись 1 (1, строка 3), запись 3 (3, строка 5)\n")
+        told = json.loads((market.dir / "rows.json").read_text())
+        tap.equal([(row["row"], row["line"]) for row in told["rows"]], [(1, 3), (2, 4), (3, 5), (4, 6)])
+        tap.contains(told["rows"][0]["reasons"][0]["reason"], "категории «Люстры» в каталоге нет")
+        tap.equal([(one["field"], one["rows"], [each["line"] for each in one["examples"]])
+                   for one in told["groups"]["refused"]],
+                  [("category", 2, [3, 5]), ("price", 1, [5]), ("price", 1, [6])])
+        tap.contains((market.dir / "rows.csv").read_text(), "2 × category: категории «Люстры»")
+        tap.contains((market.dir / "rows.xml").read_text(), '<group of="refused" rows="2" field="category">')
+        said = market.feed("report", "--groups", "--language", "ru").stdout
+        tap.contains(said, "         2  category: категории «Люстры»")
+        tap.equal(json.loads(market.feed("report", "--groups", "--json").stdout)["noted"][0]["examples"],
+                  [{"row": 2, "line": 4, "externalId": "2"}])
+        tap.contains(market.feed("report", "--outcome", "refused", "--language", "ru").stdout, "«дорого» — не число")
+        status, groups = market.call("FeedService/GetReasons", {"feed": "main", "taskId": 1}, market.key("s-1"))
+        tap.equal((status, [one["rowCount"] for one in groups["refused"]], groups["noted"][0]["examples"]),
+                  (200, ["2", "1", "1"], [{"row": "2", "line": "4", "externalId": "2"}]))
+        tap.contains(groups["refused"][0]["reason"], 'the catalogue has no category "Люстры"')
+        tap.contains(market.feed("report", "--language", "fr", code=2).stderr, "--language=fr: expected en or ru")
+        tap.equal(market.stop(), 0)
+
+
+@tap.test
+def a_file_sent_by_a_call_is_read_as_it_is_said():
+    with Running() as market:
+        key = market.key("s-1")
+        body = base64.b64encode("id;Категория;Название;Цена\n1;Хлам;Лампа;1,999\n".encode()).decode()
+
+        def send(**reading):
+            return market.call("FeedService/ImportFile", {"content": body, "reading": reading}, key)
+
+        tap.equal(counts_of(send()[1]["task"]), {"refused": 1})
+        status, refused = send(decimal="dot")
+        tap.equal((status, list(tap.faults(refused))), (400, ["reading.decimal"]), refused)
+        status, refused = send(category="chandeliers-2")
+        tap.equal((status, list(tap.faults(refused))), (400, ["reading.category"]), refused)
+        tap.equal(counts_of(send(decimal="point", category="lighting")[1]["task"]), {"created": 1})
+        found = market.call("CabinetService/ListOffers", {}, key)[1]["offers"][0]["content"]
+        tap.equal((found["category"], found["price"]["amount"]), ("lighting", "199900"))
+        tap.equal(market.stop(), 0)
+
+
+@tap.test
 def categories_are_said_once():
     def created(*words):
         done = market.import_feed("goods.csv", *words)

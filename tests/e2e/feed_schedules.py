@@ -100,6 +100,37 @@ def a_file_that_has_changed_is_applied():
 
 
 @tap.test
+def how_a_file_is_read_is_said_with_its_address():
+    with Shop() as shop:
+        shop.site.files["/goods.csv"] = b"id;category;title;price\np1;Novels;A book;1,999\n"
+        shop.add()
+        tap.equal(shop.schedule("show")["runs"][0]["counts"]["refused"], "1")
+        shop.schedule("add", shop.site.address("/goods.csv"), "--decimal", "point", "--category", "books")
+        now = shop.after(2)
+        tap.equal((now["runs"][0]["counts"]["created"], now["reading"]),
+                  ("1", {"decimal": "point", "category": "books"}))
+        shown = shop.torg("feed", "schedule", "show", "--seller", "alice").stdout
+        tap.contains(shown, "before fractions stands a point\nrows whose category is none of ours are of books\n")
+        tap.contains(shop.schedule("add", shop.site.address("/goods.csv"), "--category", "nowhere", code=2),
+                     'reading.category: there is no category "nowhere"')
+        shop.site.files["/odd.txt"] = "id|category|title|price\np2|books|Тихий Дон|5,50\n".encode("cp866")
+        shop.schedule("add", shop.site.address("/odd.txt"), "--format", "csv", "--encoding", "cp866",
+                      "--delimiter", "|", "--currency", "rub", "--decimal", "comma")
+        now = shop.after(3)
+        tap.equal((now["runs"][0]["counts"]["created"], now["reading"]),
+                  ("1", {"decimal": "comma", "format": "csv", "encoding": "cp866", "delimiter": "|",
+                         "currency": "rub"}))
+        _, stored = shop.call("CabinetService/ListOffers", {}, shop.alice)
+        tap.equal([(one["content"]["title"], one["content"]["price"]["amount"]) for one in stored["offers"]
+                   if one["content"]["externalId"] == "p2"], [("Тихий Дон", "550")])
+        for option, value, said in [("--format", "doc", "reading.format: expected one of yml"),
+                                    ("--encoding", "klingon", "reading.encoding: expected the name of one"),
+                                    ("--delimiter", "x", "reading.delimiter: expected one of"),
+                                    ("--currency", "shells", "reading.currency: expected the code of one")]:
+            tap.contains(shop.schedule("add", shop.site.address("/odd.txt"), option, value, code=2), said)
+
+
+@tap.test
 def a_sellers_key_reaches_his_own():
     with Shop() as shop:
         shop.site.files["/goods.csv"] = goods(1)
@@ -221,7 +252,7 @@ def without_a_server_it_waits_for_one():
         tap.contains(shop.schedule("frobnicate", code=2), "expected one of add, list")
         tap.equal(shop.torg("feed", "schedule", "list", "--seller", "alice").stdout.split()[:3],
                   ["main", "active", "1h"])
-        tap.contains(shop.torg("feed", "schedule", "remove", "--seller", "alice").stdout, "no more")
+        tap.contains(shop.torg("feed", "schedule", "remove", "--seller", "alice").stdout, "no longer fetched")
         tap.equal(shop.schedule("show", code=4).startswith("torg: the feed"), True)
 
 

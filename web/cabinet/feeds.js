@@ -4,6 +4,8 @@ import { ago, bytes, call, failure, h, number, t, toastFailure } from "../common
 import { ask } from "../common/ask.js";
 import { showCategories } from "./feed-categories.js";
 import { countBadges } from "./outcomes.js";
+import { readingFields } from "./reading.js";
+import { reasonNode } from "./reasons.js";
 import { showReport } from "./report.js";
 import { drawSchedules, loadSchedules } from "./schedules.js";
 
@@ -16,6 +18,7 @@ let place = null;
 let feed = "main";
 let file = null;
 let tasks = null;
+let reading = null; /* fields of the form */
 let state = { inside: "", isBusy: false, isBad: false };
 
 const part = (selector) => place?.querySelector(selector);
@@ -69,7 +72,7 @@ async function send(dryRun) {
   say(t("feedSending", { name: file.name, size: bytes(data.length) }));
   const newest = (await call("FeedService", "ListTasks", { feed, pageSize: 1 })).tasks?.[0];
   const taskId = String(Number(newest?.taskId || 0) + 1);
-  const request = { feed, taskId, dryRun, content: base64(data) };
+  const request = { feed, taskId, dryRun, content: base64(data), reading: reading?.read() };
   const stop = follow(taskId);
   let result;
   try {
@@ -227,11 +230,12 @@ function dropZone() {
 }
 
 function form() {
+  reading = readingFields();
   const name = h("input", { class: "input", name: "feed", value: feed, maxlength: 64,
     pattern: "[a-z0-9._\\-]{1,64}" });
   return h("form", { class: "card stack feed-form", id: "feed-form", onsubmit: submit },
     h("div", {}, h("h2", {}, t("feedTitle")), h("p", { class: "dim" }, t("feedLead"))),
-    dropZone(),
+    dropZone(), reading.node,
     h("div", { class: "row feed-options" },
       h("label", { class: "field feed-name" }, h("span", {}, t("feedName")), name),
       h("label", { class: "check" }, h("input", { type: "checkbox", name: "dry" }), t("feedDry")),

@@ -2,11 +2,14 @@
 // schedules.js - feeds that are fetched by their addresses: listed, added, run, paused, removed.
 import { ago, call, dateTime, failure, h, number, t, toastFailure } from "../common.js";
 import { ask } from "../common/ask.js";
+import { readingFields, readingText } from "./reading.js";
+import { reasonNode } from "./reasons.js";
 
 const PERIODS = [600, 3600, 21600, 86400];
 
 let place = null;
 let list = null;
+let reading = null; /* fields of the form */
 
 const isHere = () => place?.isConnected;
 
@@ -40,6 +43,11 @@ function lastRun(schedule) {
   return h("p", { class: "small" }, `${ago(run.time)}: ${t(`sr${run.outcome}`)}${task}`);
 }
 
+function readingLine(schedule) {
+  const text = readingText(schedule.reading);
+  return text ? h("p", { class: "dim small" }, text) : null;
+}
+
 function line(schedule) {
   const isActive = schedule.state === "ACTIVE";
   const isFailing = Number(schedule.failureCount || 0) > 0;
@@ -51,7 +59,7 @@ function line(schedule) {
         h("span", { class: "dim small" }, t("schEvery",
           { minutes: number(Number(schedule.periodSeconds) / 60) }),
         isActive ? ` · ${t("schNext", { time: dateTime(schedule.nextTime) })}` : "")),
-      h("p", { class: "small" }, schedule.address), lastRun(schedule),
+      h("p", { class: "small" }, schedule.address), readingLine(schedule), lastRun(schedule),
       isFailing ? h("p", { class: "warn" }, t("schFailed",
         { count: number(schedule.failureCount) }), ` ${schedule.reason}`) : null),
     h("div", { class: "row" },
@@ -75,7 +83,7 @@ async function add(event) {
   const told = place.querySelector("#schedule-status");
   try {
     await call("FeedService", "SetSchedule", { feed: scheduleFeed.value.trim() || "main",
-      address: address.value.trim(), periodSeconds: period.value });
+      address: address.value.trim(), periodSeconds: period.value, reading: reading.read() });
     told.textContent = "";
     address.value = "";
     await load();
@@ -85,6 +93,7 @@ async function add(event) {
 }
 
 function form() {
+  reading = readingFields();
   return h("form", { class: "row feed-options", id: "schedule-form", onsubmit: add },
     h("label", { class: "field feed-name" }, h("span", {}, t("feedName")),
       h("input", { class: "input", name: "scheduleFeed", value: "main", maxlength: 64,
@@ -96,7 +105,7 @@ function form() {
       h("select", { class: "input", name: "period" }, PERIODS.map((seconds) =>
         h("option", { value: String(seconds), selected: seconds === 3600 },
           t("schEvery", { minutes: number(seconds / 60) }))))),
-    h("button", { class: "button" }, t("schAdd")));
+    h("button", { class: "button" }, t("schAdd")), reading.node);
 }
 
 export function drawSchedules(where) {

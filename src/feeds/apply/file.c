@@ -8,6 +8,7 @@
 #include "codec/message.h"
 #include "feeds/apply/apply.h"
 #include "feeds/apply/intake.h"
+#include "feeds/apply/reading.h"
 #include "feeds/bounds.h"
 #include "feeds/formats/reader.h"
 #include "feeds/mapping/category_tally.h"
@@ -57,6 +58,8 @@ static int read_plain(void *arg, void *to, size_t size, size_t *got, struct err 
     return rc;
 }
 
+/* --- how it is read --- */
+
 /* By what the seller says his categories are: now, or as he has said before. */
 static int open_mapping(struct reading *reading, struct err *err)
 {
@@ -64,6 +67,7 @@ static int open_mapping(struct reading *reading, struct err *err)
     struct feed_mapping_options options = {.categories = file->categories};
     int rc = 0;
 
+    feed_reading_mapping(file->reading, &options);
     reading->catalog = file->offers->catalog(file->offers->catalog_arg);
     if (!reading->catalog)
         return err_set(err, ERR_UNAVAILABLE, "there is no catalogue yet");
@@ -82,7 +86,7 @@ static int open_mapping(struct reading *reading, struct err *err)
 static int open_file(struct reading *reading, const struct feed_row **first, struct err *err)
 {
     const struct feed_file *file = reading->file;
-    const struct feed_options options = {
+    struct feed_options options = {
         .yml_doctype = true,
         .size_max = file->size_max ? file->size_max : FEED_CALL_FILE_SIZE_MAX,
         .row_count_max = file->row_count_max ? file->row_count_max : FEED_CALL_ROW_COUNT_MAX};
@@ -91,6 +95,7 @@ static int open_file(struct reading *reading, const struct feed_row **first, str
     rc = open_mapping(reading, err);
     if (rc)
         return rc;
+    feed_reading_options(file->reading, &options);
     reading->rest = file->content;
     reading->gunzip = gunzip_new(read_packed, reading);
     feed_source_function(&reading->source, read_plain, reading, 0);
@@ -182,7 +187,7 @@ static Torg__V1__FeedFileCategory *told_category(const struct feed_tallied *one,
     told->path = arena_strdup(arena, one->path);
     told->row_count = (int64_t)one->row_count;
     told->refused = one->is_refused;
-    if (one->placement)
+    if (one->placement) {
         told->category = arena_strdup(arena, one->placement->category->id);
     if (one->proposal.category) {
         told->proposal = arena_strdup(arena, one->proposal.category->id);

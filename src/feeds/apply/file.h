@@ -19,6 +19,7 @@ struct feed_file {
     bool dry_run;
     struct bytes content;
     struct bytes categories; /* see category_map.h: kept for the feed; empty: those that are kept */
+    const Torg__V1__FeedReading *reading; /* NULL: as nobody has said anything */
     const struct feed_patience *patience; /* of the deletions at its end */
     bool (*is_left)(const void *arg);     /* the sender is gone: asked at each row */
     const void *is_left_arg;

@@ -32,7 +32,7 @@ struct feed_reader {
     enum feed_format format;
     struct feed_source *source; /* borrowed */
     struct feed_options options;
-    char encoding[32]; /* options.encoding, or "" */
+    char encoding[FEED_ENCODING_SIZE_MAX + 1]; /* options.encoding, or "" */
     struct feed_builder builder;
     uint8_t *block;          /* owned: FEED_BLOCK_SIZE, the bytes read last */
     struct bytes block_rest; /* of it, not taken yet */

@@ -62,7 +62,7 @@ static int check_options(const struct feed_options *options, char currency[4], s
 
     if (!feed_parse_currency(bytes_of(wanted), currency))
         return err_set(err, ERR_INVALID, "\"%s\" is not a currency; write RUB", wanted);
-    if (options->encoding && strlen(options->encoding) >= sizeof((struct feed_reader){0}.encoding))
+    if (options->encoding && strlen(options->encoding) > FEED_ENCODING_SIZE_MAX)
         return err_set(err, ERR_INVALID, "encoding \"%.40s…\" is not known", options->encoding);
     if (options->delimiter && !strchr(",;\t|", options->delimiter))
         return err_set(err, ERR_INVALID, "the delimiter of CSV is one of , ; | or a tab");

@@ -36,6 +36,17 @@ static int set_encoding(struct feed_text *text, const char *name, struct err *er
     return 0;
 }
 
+bool feed_encoding_is_known(const char *name)
+{
+    struct feed_text text;
+    bool is_known;
+
+    feed_text_init(&text);
+    is_known = set_encoding(&text, name, NULL) == 0;
+    feed_text_release(&text);
+    return is_known;
+}
+
 static bool begins(const struct feed_text *text, const char *mark)
 {
     return bytes_begin(bytes_make(text->raw, text->raw_size), bytes_of(mark));

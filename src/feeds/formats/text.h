@@ -33,6 +33,8 @@ void feed_text_release(struct feed_text *text);
 int feed_text_next(struct feed_text *text, struct feed_reader *reader, struct bytes *block,
                    struct err *err);
 
+bool feed_encoding_is_known(const char *name);
+
 /* How the table of a single-byte encoding reads: characters[byte], -1 where there is none. False:
  * it is no single-byte encoding that iconv and we know. */
 bool feed_encoding_table(const char *name, int characters[256]);

@@ -119,9 +119,7 @@ struct changing {
     /* What it becomes; *removed: nothing. */
     int (*change)(const struct changing *changing, struct schedule_record *record, bool *removed,
                   struct err *err);
-    const char *address;
-    int64_t period_s;
-    enum language language;
+    const struct feed_terms *wish; /* of who sets it */
     bool again;
     struct arena *arena;
     struct schedule_record record;
@@ -334,9 +332,21 @@ static int check_count(struct store_tx *tx, const struct feed_key *key, struct e
     return rc;
 }
 
+/* NULL as one that says nothing. */
+static struct bytes pack_reading(const Torg__V1__FeedReading *reading, struct arena *arena)
+{
+    uint8_t *packed;
+
+    if (!reading)
+        return BYTES_EMPTY;
+    packed = arena_alloc(arena, torg__v1__feed_reading__get_packed_size(reading) + 1);
+    return bytes_make(packed, torg__v1__feed_reading__pack(reading, packed));
+}
+
 static int set_in(struct store_tx *tx, void *arg, struct err *err)
 {
     struct changing *changing = arg;
+    const struct feed_terms *wish = changing->wish;
     const struct feed_key *key = changing->key;
     struct schedule_record *record = &changing->record;
     struct arena *arena = changing->arena;
@@ -355,32 +365,30 @@ static int set_in(struct store_tx *tx, void *arg, struct err *err)
     if (rc)
         return rc;
     message = record->message;
-    if (strcmp(message->address, changing->address) != 0)
+    if (strcmp(message->address, wish->address) != 0 ||
+        !bytes_equal(pack_reading(message->reading, arena), pack_reading(wish->reading, arena)))
         schedule_record_forget_file(record);
-    message->address = arena_strdup(arena, changing->address);
-    message->period_seconds = changing->period_s;
-    record->language = changing->language;
+    message->address = arena_strdup(arena, wish->address);
+    message->period_seconds = wish->period_s;
+    message->reading =
+        wish->reading ? (Torg__V1__FeedReading *)record_copy(&wish->reading->base, arena) : NULL;
+    record->language = wish->language;
     begin_anew(changing, record);
     rc = schedule_record_put(tx, key, record, arena, err);
     return rc ? rc : audit(tx, changing, err);
 }
 
-int feed_schedule_set(const struct offers *offers, const struct feed_key *key, const char *address,
-                      int64_t period_s, enum language language, struct violations *violations,
+int feed_schedule_set(const struct offers *offers, const struct feed_key *key,
+                      const struct feed_terms *wish, struct violations *violations,
                       struct arena *arena, Torg__V1__FeedSchedule **schedule, struct err *err)
 {
-    struct changing changing = {.offers = offers,
-                                .key = key,
-                                .action = "feed.schedule.set",
-                                .address = address,
-                                .period_s = period_s,
-                                .language = language,
-                                .arena = arena};
-    int rc = check_address(address, violations, err);
+    struct changing changing = {
+        .offers = offers, .key = key, .action = "feed.schedule.set", .wish = wish, .arena = arena};
+    int rc = check_address(wish->address, violations, err);
 
     *schedule = NULL;
     if (!rc)
-        rc = check_period(period_s, violations, err);
+        rc = check_period(wish->period_s, violations, err);
     return rc ? rc : run_change(&changing, set_in, schedule, err);
 }
 
@@ -501,6 +509,7 @@ int feed_schedule_next(const struct offers *offers, uint32_t shard, struct arena
                           .last_task_id = record.last_task_id,
                           .open_task_id = record.open_task_id,
                           .open_hash = (uint64_t)record.open_hash,
-                          .language = record.language};
+                          .language = record.language,
+                          .reading = record.message->reading};
     return 0;
 }

@@ -34,6 +34,7 @@ struct feed_due {
     int64_t open_task_id; /* of a run that has not come to its end */
     uint64_t open_hash;
     enum language language;
+    const Torg__V1__FeedReading *reading; /* NULL: nothing is said of it */
 };
 
 /* What came of a run. */
@@ -51,9 +52,17 @@ struct feed_run_result {
 
 /* --- for those who say what is fetched; actor is for the audit log --- */
 
+/* What is wanted of a feed; reading: checked by the caller, NULL for nothing. */
+struct feed_terms {
+    const char *address;
+    int64_t period_s;
+    enum language language;
+    const Torg__V1__FeedReading *reading;
+};
+
 /* ERR_INVALID, told of its field. ERR_LIMIT: the seller has too many. */
-int feed_schedule_set(const struct offers *offers, const struct feed_key *key, const char *address,
-                      int64_t period_s, enum language language, struct violations *violations,
+int feed_schedule_set(const struct offers *offers, const struct feed_key *key,
+                      const struct feed_terms *wish, struct violations *violations,
                       struct arena *arena, Torg__V1__FeedSchedule **schedule, struct err *err);
 /* ERR_NOT_FOUND, as all below. */
 int feed_schedule_get(const struct offers *offers, const struct feed_key *key, struct arena *arena,

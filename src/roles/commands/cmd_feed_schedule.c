@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "base/text.h"
+#include "roles/commands/feed_file_options.h"
 #include "roles/commands/feed_print.h"
 #include "roles/commands/print.h"
 
@@ -65,10 +66,31 @@ static void print_run(const Torg__V1__FeedRun *run, struct arena *arena)
     putchar('\n');
 }
 
+static void print_reading(const Torg__V1__FeedReading *reading)
+{
+    if (!reading)
+        return;
+    if (*reading->format)
+        printf("its format is %s\n", reading->format);
+    if (*reading->encoding)
+        printf("its encoding is %s\n", reading->encoding);
+    if (*reading->delimiter)
+        printf("between its values stands \"%s\"\n", reading->delimiter);
+    if (*reading->currency)
+        printf("prices without a currency are in %s\n", reading->currency);
+    if (*reading->decimal)
+        printf("before fractions stands a %s\n", reading->decimal);
+    if (reading->shorten)
+        puts("titles and descriptions that are too long are shortened");
+    if (*reading->category)
+        printf("rows whose category is none of ours are of %s\n", reading->category);
+}
+
 static void print_schedule(const Torg__V1__FeedSchedule *schedule, struct arena *arena)
 {
     printf("feed %s of seller %s: %s every %s, %s\n", schedule->feed, schedule->seller,
            schedule->address, period_text(schedule->period_seconds, arena), state_text(schedule));
+    print_reading(schedule->reading);
     if (schedule->next_time)
         printf("next run: %s\n", time_text(schedule->next_time, arena));
     if (schedule->failure_count)
@@ -101,13 +123,38 @@ struct asking {
     char *feed;
 };
 
+static char *option_text(const struct invocation *invocation, const char *name)
+{
+    const char *text = invocation_option(invocation, name);
+
+    return (char *)(text ? text : "");
+}
+
+static void fill_reading(const struct invocation *invocation, char decimal,
+                         Torg__V1__FeedReading *reading)
+{
+    reading->category = option_text(invocation, "category");
+    reading->format = option_text(invocation, "format");
+    reading->encoding = option_text(invocation, "encoding");
+    reading->delimiter = option_text(invocation, "delimiter");
+    reading->currency = option_text(invocation, "currency");
+    reading->shorten = invocation_option(invocation, "shorten") != NULL;
+    if (decimal)
+        reading->decimal = (char *)(decimal == ',' ? "comma" : "point");
+}
+
 static int add(const struct asking *asking, Torg__V1__FeedSchedule **schedule, struct err *err)
 {
     const struct invocation *invocation = asking->invocation;
     const char *every = invocation_option(invocation, "every");
     Torg__V1__SetFeedScheduleRequest request = TORG__V1__SET_FEED_SCHEDULE_REQUEST__INIT;
+    Torg__V1__FeedReading reading = TORG__V1__FEED_READING__INIT;
     int64_t period_us = (int64_t)PERIOD_S_DEFAULT * SECOND_US;
+    char decimal;
+    int rc = feed_file_decimal(invocation, &decimal, err);
 
+    if (rc)
+        return rc;
     if (every && (!text_to_duration(bytes_of(every), &period_us) || period_us % SECOND_US))
         return err_set(err, ERR_INVALID, "--every=%.64s: expected whole seconds, as 30m or 6h",
                        every);
@@ -115,6 +162,8 @@ static int add(const struct asking *asking, Torg__V1__FeedSchedule **schedule, s
     request.feed = asking->feed;
     request.address = (char *)invocation->arguments[1];
     request.period_seconds = period_us / SECOND_US;
+    fill_reading(invocation, decimal, &reading);
+    request.reading = &reading;
     return feed_desk_call(asking->desk, "SetSchedule", &request.base, (ProtobufCMessage **)schedule,
                           err);
 }

@@ -66,6 +66,13 @@ static const struct command_option feed_report_options[] = {
 static const struct command_option feed_schedule_options[] = {
     FEED_OPTIONS,
     {"every", "TIME", "Of add: how long from one run to the next, as 30m or 6h (default 1h)."},
+    {"category", "ID", "Of add: of ours, for rows whose category is none of ours."},
+    {"format", "FORMAT", "Of add: yml, avito, google, csv or json; default: by its beginning."},
+    {"encoding", "NAME", "Of add: of CSV and JSON lines; default: declared or guessed."},
+    {"delimiter", "SIGN", "Of add: of CSV: , ; | or tab; default: what its first line has."},
+    {"currency", "CODE", "Of add: of prices without one (default RUB)."},
+    {"decimal", "SIGN", "Of add: what stands before fractions, point or comma."},
+    {"shorten", NULL, "Of add: shorten titles and descriptions that are too long."},
     {"again", NULL, "Of run: take the file also if it has not changed."},
     {NULL, NULL, NULL}};
 

@@ -8,7 +8,7 @@
 #include "base/object.h"
 #include "feeds/bounds.h"
 
-static int read_decimal(const struct invocation *invocation, char *decimal, struct err *err)
+int feed_file_decimal(const struct invocation *invocation, char *decimal, struct err *err)
 {
     const char *given = invocation_option(invocation, "decimal");
 
@@ -44,7 +44,7 @@ int feed_file_options(const struct invocation *invocation, struct feed_options *
             return err_set(err, ERR_INVALID, "--delimiter=%.64s: expected one of , ; | or tab",
                            delimiter);
     }
-    return read_decimal(invocation, &options->decimal, err);
+    return feed_file_decimal(invocation, &options->decimal, err);
 }
 
 int feed_file_mapping(const struct invocation *invocation, struct catalog *catalog,
@@ -57,7 +57,7 @@ int feed_file_mapping(const struct invocation *invocation, struct catalog *catal
         .shorten = invocation_option(invocation, "shorten") != NULL,
     };
     struct buf map = BUF_INIT(FEED_MAP_SIZE_MAX);
-    int rc = read_decimal(invocation, &options.decimal, err);
+    int rc = feed_file_decimal(invocation, &options.decimal, err);
 
     object_check(invocation, INVOCATION_MAGIC);
     *mapping = NULL;

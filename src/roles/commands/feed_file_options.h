@@ -8,6 +8,9 @@
 #include "feeds/mapping/mapping.h"
 #include "roles/commands/command.h"
 
+/* --decimal: '.', ',' or 0. */
+int feed_file_decimal(const struct invocation *invocation, char *decimal, struct err *err);
+
 /* --format, --encoding, --delimiter, --currency, --decimal. */
 int feed_file_options(const struct invocation *invocation, struct feed_options *options,
                       struct err *err);
