@@ -24,8 +24,8 @@
 #include "feeds/apply/undo.h"
 #include "feeds/bounds.h"
 #include "feeds/service_categories.h"
+#include "feeds/service_report.h"
 #include "feeds/service_schedule.h"
-#include "feeds/tasks/rows.h"
 #include "offers/bounds.h"
 #include "offers/service.h"
 
@@ -351,52 +351,6 @@ static int list_tasks(struct call *call, const ProtobufCMessage *request,
     return rc;
 }
 
-static int write_rows(struct call *call, const struct feed_task *task,
-                      Torg__V1__FeedReportRow__Outcome outcome, struct err *err)
-{
-    char name[OFFER_EXTERNAL_ID_SIZE_MAX + 1] = "";
-    struct feed_place place = {.external_id = name};
-    struct arena *arena = call_arena(call);
-    size_t count;
-    int rc;
-
-    do {
-        struct arena_mark mark = arena_mark(arena);
-        Torg__V1__FeedReportRow **rows =
-            arena_array(arena, FEED_REPORT_PAGE_COUNT, sizeof(Torg__V1__FeedReportRow *));
-
-        rc = feed_rows_read(call_context(call), task, &place, outcome, FEED_REPORT_PAGE_COUNT,
-                            arena, rows, &count, err);
-        for (size_t i = 0; i < count && !rc; i++)
-            rc = call_write(call, &rows[i]->base, err);
-        if (!rc && place.external_id != name)
-            snprintf(name, sizeof(name), "%s", place.external_id);
-        place.external_id = name;
-        arena_rewind(arena, mark);
-    } while (!rc && count == FEED_REPORT_PAGE_COUNT);
-    return rc;
-}
-
-static int get_report(struct call *call, struct err *err)
-{
-    const Torg__V1__GetFeedReportRequest *wanted;
-    Torg__V1__FeedReportRow__Outcome outcome;
-    ProtobufCMessage *message;
-    struct feed_task task = {0};
-    struct feed_key key;
-    int rc = call_read(call, &message, err);
-
-    if (rc != 1)
-        return rc < 0 ? rc : err_set(err, ERR_INVALID, "expected a request");
-    wanted = (const Torg__V1__GetFeedReportRequest *)message;
-    outcome = wanted->outcome;
-    rc = feed_call_key(call, false, arena_strdup(call_arena(call), wanted->seller),
-                       arena_strdup(call_arena(call), wanted->feed), wanted->task_id, &key, err);
-    if (!rc)
-        rc = feed_task_get(call_context(call), &key, call_arena(call), &task, err);
-    return rc ? rc : write_rows(call, &task, outcome, err);
-}
-
 /* --- deciding --- */
 
 static int refuse_state(const struct feed_task *task, const char *wanted, struct err *err)
@@ -468,9 +422,13 @@ static const struct rpc_method methods[] = {
     {.name = "GetTask", .unary = get_task, .scope = "offers.read", .flags = RPC_OF_SELLER},
     {.name = "ListTasks", .unary = list_tasks, .scope = "offers.read", .flags = RPC_OF_SELLER},
     {.name = "GetReport",
-     .stream = get_report,
+     .stream = feed_call_get_report,
      .flags = RPC_SERVER_STREAM | RPC_OF_SELLER,
      .scope = "offers.read"},
+    {.name = "GetReasons",
+     .unary = feed_call_get_reasons,
+     .scope = "offers.read",
+     .flags = RPC_OF_SELLER},
     {.name = "ConfirmTask", .unary = confirm_task, .scope = "offers.write", .flags = RPC_OF_SELLER},
     {.name = "CancelTask", .unary = cancel_task, .scope = "offers.write", .flags = RPC_OF_SELLER},
     {.name = "UndoTask", .unary = undo_task, .scope = "offers.write", .flags = RPC_OF_SELLER},

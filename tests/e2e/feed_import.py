@@ -4,6 +4,7 @@ import contextlib
 import csv
 import gzip
 import http.server
+import base64
 import json
 import os
 import pty
@@ -379,12 +380,12 @@ def categories_are_mapped_by_a_file():
         market.write("map.csv", "feed,category\nЛюстры,lighting\nХлам,\n")
         done = market.import_feed("goods.csv", seller="s-0")
         tap.contains(done.stderr, '1  category: the catalogue has no category "Люстры"')
-        tap.contains(done.stderr, "row 1 (1)\n")
+        tap.contains(done.stderr, "row 1 (1, line 2)\n")
         done = market.import_feed("goods.csv", "--categories", "map.csv", "--quiet", "--report",
                                   "rows.json", "--report", "rows.csv")
         tap.equal(done.stderr, "")
         tap.contains(done.stdout, "created               2")
-        tap.contains(done.stdout, "values left out of 1 row, such as row 2 (2): Цвет: it has no "
+        tap.contains(done.stdout, "values left out of 1 row, such as row 2 (2, line 3): Цвет: it has no "
                                   'option "в горошек"')
         tap.equal((market.dir / "rows.json").exists() and (market.dir / "rows.csv").exists(), True)
         market.write("map.csv", "Люстры,chandeliers-2\nx,y\n")

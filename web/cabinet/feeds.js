@@ -80,7 +80,7 @@ async function send(dryRun) {
   } finally {
     stop();
   }
-  say(result.broken ? t("feedBroken", { message: result.broken }) : "", false,
+  say(result.broken ? [t("feedBroken"), " ", reasonNode(result.broken)] : "", false,
     Boolean(result.broken));
   await load();
   await showReport(part("#feed-report"), result.task, result);

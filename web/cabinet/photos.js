@@ -5,9 +5,17 @@ import { failure, h, icon, resource, t } from "../common.js";
 import { ownPhoto } from "./own-photo.js";
 import { about } from "./field.js";
 import { problemLine } from "./problems.js";
+import { reasonNode, reasonText } from "./reasons.js";
 
 const TYPES = "image/jpeg,image/png,image/webp,image/gif";
 const BADGES = { WAITING: "warn", READY: "good", FAILED: "bad" };
+
+// Why a file was not taken: in the page's words where there are such, else as of any call.
+function refusal(error) {
+  const isOfFile = ["invalid_argument", "resource_exhausted"].includes(error.code);
+  const text = isOfFile ? reasonText(error.message) : "";
+  return text ? [text] : failure(error);
+}
 
 const isUpload = (photo) => (photo.sourceUrl || "").startsWith("upload:");
 
@@ -52,7 +60,10 @@ export function photoFields(photos, max, changed) {
   // One after the other: on a phone's connection none would end otherwise. Each has a line of its own
   // until it is there; what failed stays told.
   async function send(chosen) {
-    for (const file of chosen.slice(0, Math.max(0, max - typed().length))) {
+    const room = Math.max(0, max - typed().filter((each) => each.sourceUrl).length);
+    for (const { name } of chosen.slice(room))
+      told.append(h("p", { class: "error small" }, `${name}: ${t("photoNoRoom", { count: max })}`));
+    for (const file of chosen.slice(0, room)) {
       const row = h("p", { class: "small" }, t("photoSending", { name: file.name }));
       told.append(row);
       try {
@@ -64,7 +75,7 @@ export function photoFields(photos, max, changed) {
         changed();
       } catch (error) {
         row.className = "error small";
-        row.replaceChildren(`${file.name}: `, ...failure(error));
+        row.replaceChildren(`${file.name}: `, ...refusal(error).filter(Boolean));
       }
     }
   }
@@ -90,7 +101,7 @@ export function photoFields(photos, max, changed) {
     return h("li", {}, h("div", { class: "photo-row" }, picture(photo), input,
       isUpload(photo) ? h("span", { class: "photo-own dim small" }, t("photoOwn", { number: at + 1 })) : null,
       state, first, away),
-      photo.reason ? h("p", { class: "error small" }, photo.reason) : null, problemLine(name));
+      photo.reason ? h("p", { class: "error small" }, reasonNode(photo.reason)) : null, problemLine(name));
   }
 
   function draw() {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // report.js - what became of each row of a feed.
-import { callStream, h, number, t, toastFailure } from "../common.js";
+import { call, callStream, h, number, t, toastFailure } from "../common.js";
 import { OUTCOMES, countBadges, countOf, outcomeBadge } from "./outcomes.js";
 import { fieldText, reasonNode } from "./reasons.js";
 
 const SHOWN = 200;
 const NAMES_SHOWN = 12;
+const GROUPS_SHOWN = 20;
 
 // One row more than is shown tells that there are more.
 async function read(task, outcome) {
@@ -29,7 +30,34 @@ function reasons(row) {
     each.field ? `${fieldText(each.field)}: ` : "", reasonNode(each.reason || ""));
   return [(row.problems || []).map(line("error")), (row.notes || []).map(line("dim")),
     (row.photosFailed || []).map(line("warn")),
-    row.undoReason ? h("p", { class: "small dim" }, row.undoReason) : null];
+    row.undoReason ? h("p", { class: "small dim" }, reasonNode(row.undoReason)) : null];
+}
+
+const placeText = (row) => Number(row.line || 0)
+  ? t("rowAt", { row: number(row.row), line: number(row.line), id: row.externalId || "" })
+  : t("rowAtNoLine", { row: number(row.row), id: row.externalId || "" });
+
+// Reasons in groups: how many rows each has, and the first of them.
+function groupList(title, groups, kind) {
+  if (!groups?.length) return null;
+  return h("section", { class: `groups ${kind}` }, h("h3", {}, t(title)), h("ul", { class: "plain" },
+    groups.slice(0, GROUPS_SHOWN).map((each) => h("li", { class: "group", dataset: { rows: each.rowCount } },
+      h("b", { class: "group-count" }, number(each.rowCount)),
+      h("div", {}, h("p", {}, each.field ? `${fieldText(each.field)}: ` : "", reasonNode(each.reason || "")),
+        h("p", { class: "dim small" }, (each.examples || []).map(placeText).join("; "),
+          Number(each.rowCount) > (each.examples || []).length
+            ? ` ${t("rowsMore", { count: number(Number(each.rowCount) - each.examples.length) })}` : ""))))),
+  groups.length > GROUPS_SHOWN ? h("p", { class: "dim small" },
+    t("groupsMore", { count: number(groups.length - GROUPS_SHOWN) })) : null);
+}
+
+// Drawn when they are known: a server of before has no groups.
+async function drawGroups(box, task) {
+  try {
+    const { refused, noted } = await call("FeedService", "GetReasons", { feed: task.feed, taskId: task.taskId });
+    box.replaceChildren(...[groupList("groupsRefused", refused, "error-groups"),
+      groupList("groupsNoted", noted, "noted-groups")].filter(Boolean));
+  } catch { /* the rows below tell the same */ }
 }
 
 function rowLine(row) {
@@ -37,7 +65,8 @@ function rowLine(row) {
     ? h("p", { class: "small" }, h("a", { href: `#/offer/${row.offerId}` }, row.offerId)) : null;
   return h("tr", { dataset: { outcome: row.outcome } },
     h("td", { class: "number" },
-      Number(row.row || 0) ? number(row.row) : h("span", { class: "dim" }, t("rowGone"))),
+      Number(row.row || 0) ? number(row.row) : h("span", { class: "dim" }, t("rowGone")),
+      Number(row.line || 0) ? h("p", { class: "dim small" }, t("rowLine", { line: number(row.line) })) : null),
     h("td", { class: "row-id" }, row.externalId || "", offer),
     h("td", {}, outcomeBadge(row.outcome)),
     h("td", {}, reasons(row)));
@@ -80,10 +109,13 @@ export async function showReport(place, task, result = null, outcome = "") {
     "aria-pressed": String(name === outcome), dataset: { outcome: name || "ALL" },
     onclick: () => showReport(place, task, result, name) }, text);
   const kinds = OUTCOMES.filter((name) => countOf(task, name));
-  place.replaceChildren(h("div", { class: "card stack-small", id: "report" },
+  const groups = place.querySelector("#report")?.dataset.task === task.taskId
+    ? place.querySelector("#report-groups") : h("div", { id: "report-groups", class: "stack-small" });
+  if (!groups.isConnected) drawGroups(groups, task);
+  place.replaceChildren(h("div", { class: "card stack-small", id: "report", dataset: { task: task.taskId } },
     h("h2", {}, t("feedReportOf", { task: `${task.feed} · ${task.taskId}` })),
     h("p", { class: "row counts" }, countBadges(task)),
-    leftOut(result),
+    leftOut(result), groups,
     h("div", { class: "row", role: "group", "aria-label": t("rowOutcome") },
       chip("", t("rowAll")), kinds.map((name) => chip(name, t(`o${name}`)))),
     table(rows),

@@ -61,7 +61,7 @@ function line(schedule) {
         isActive ? ` · ${t("schNext", { time: dateTime(schedule.nextTime) })}` : "")),
       h("p", { class: "small" }, schedule.address), readingLine(schedule), lastRun(schedule),
       isFailing ? h("p", { class: "warn" }, t("schFailed",
-        { count: number(schedule.failureCount) }), ` ${schedule.reason}`) : null),
+        { count: number(schedule.failureCount) }), " ", reasonNode(schedule.reason || "")) : null),
     h("div", { class: "row" },
       isActive ? deed("schRun", "RunSchedule", schedule) : null,
       isActive ? deed("schPause", "PauseSchedule", schedule)

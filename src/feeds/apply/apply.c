@@ -110,6 +110,7 @@ static void take_upsert(struct feed_batch_row *row, const Torg__V1__FeedUpsert *
                        : MESSAGE_NEW(offer_content, arena);
     row->content->external_id = (char *)protobuf_c_empty_string;
     row->is_unavailable = upsert->unavailable;
+    row->line = upsert->line;
     row->external_id =
         *upsert->external_id ? upsert->external_id : id_of_content(row->content, arena);
     row->content->external_id = arena_strdup(arena, row->external_id);
@@ -127,6 +128,7 @@ static void take_row(struct feed_batch_row *row, const Torg__V1__FeedEvent *even
     if (is_delete(event)) {
         row->event_hash = hash_message(&event->delete_->base, (uint64_t)row->kind);
         row->external_id = event->delete_->external_id;
+        row->line = event->delete_->line;
     } else {
         row->event_hash = hash_message(&event->upsert->base, (uint64_t)row->kind);
         take_upsert(row, event->upsert, arena);

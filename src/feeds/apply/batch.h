@@ -28,6 +28,7 @@ struct feed_batch_row {
     /* What came; the external id is never empty unless the row is refused for it. */
     enum feed_row_kind kind;
     int64_t number; /* of what is absent or away: found with its name */
+    int64_t line;   /* of its file; 0: not known */
     const char *external_id;
     uint64_t event_hash;
     Torg__V1__OfferContent *content; /* of an upsert that is not refused by its sender */

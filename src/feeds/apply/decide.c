@@ -582,6 +582,8 @@ static int tell(struct feed_batch *batch, struct feed_batch_row *row, struct err
     int rc;
 
     told->withdrawn = row->withdraws;
+    if (row->line > 0)
+        told->line = row->line;
     feed_problems_of(&row->problems, batch->arena, &told->problems, &told->n_problems);
     feed_problems_of(&row->notes, batch->arena, &told->notes, &told->n_notes);
     rc = feed_detail_pack(told, batch->arena, &row->record.detail, err);

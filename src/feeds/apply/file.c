@@ -178,7 +178,7 @@ static int send_rows(struct reading *reading, const struct feed_row *row, struct
 /* --- the answer --- */
 
 static Torg__V1__FeedFileCategory *told_category(const struct feed_tallied *one,
-                                                 struct arena *arena)
+                                                 enum language language, struct arena *arena)
 {
     Torg__V1__FeedFileCategory *told = MESSAGE_NEW(feed_file_category, arena);
     struct buf attributes = BUF_INIT(FEED_VALUE_SIZE_MAX);
@@ -189,8 +189,11 @@ static Torg__V1__FeedFileCategory *told_category(const struct feed_tallied *one,
     told->refused = one->is_refused;
     if (one->placement) {
         told->category = arena_strdup(arena, one->placement->category->id);
+        told->category_name = arena_strdup(arena, one->placement->category->name.in[language]);
+    }
     if (one->proposal.category) {
         told->proposal = arena_strdup(arena, one->proposal.category->id);
+        told->proposal_name = arena_strdup(arena, one->proposal.category->name.in[language]);
         told->proposed_by = arena_strdup(arena, feed_proposal_name(one->proposal.by));
     }
     feed_tally_put_attributes(one, &attributes);
@@ -216,7 +219,8 @@ static void tell_categories(struct reading *reading, Torg__V1__ImportFeedFileRes
     response->categories = arena_array(reading->arena, count + 1, sizeof(response->categories[0]));
     for (size_t i = 0; i < count; i++) {
         if (*list[i]->id || *list[i]->path)
-            response->categories[response->n_categories++] = told_category(list[i], reading->arena);
+            response->categories[response->n_categories++] =
+                told_category(list[i], reading->file->language, reading->arena);
     }
 }
 

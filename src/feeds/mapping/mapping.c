@@ -360,6 +360,7 @@ static Torg__V1__FeedUpsert *make_upsert(struct feed_mapping *mapping, const str
     const char *reason;
 
     upsert->row = (int64_t)row->number;
+    upsert->line = (int64_t)row->line;
     upsert->external_id = text_of(row->external_id);
     upsert->unavailable = !row->available;
     placement = feed_mapping_place(mapping, row, &reason);
@@ -384,6 +385,7 @@ void feed_mapping_row(struct feed_mapping *mapping, const struct feed_row *row, 
         event->delete_ = arena_alloc(arena, sizeof(*event->delete_));
         torg__v1__feed_delete__init(event->delete_);
         event->delete_->row = (int64_t)row->number;
+        event->delete_->line = (int64_t)row->line;
         event->delete_->external_id = text_of(row->external_id);
         return;
     }

@@ -11,6 +11,7 @@
 #include "base/object.h"
 #include "base/text.h"
 #include "feeds/bounds.h"
+#include "feeds/report/russian.h"
 
 enum { FEED_REASONS_MAGIC = OBJECT_MAGIC('f', 'r', 's', 'n') };
 
@@ -104,9 +105,10 @@ void feed_reasons_add(struct feed_reasons *reasons, const char *field, const cha
     if (strncmp(field, "content.", 8) == 0) /* as the file has it */
         field += 8;
     one = find(reasons, field, reason);
-    if (one->example_count && one->examples[one->example_count - 1].row == row->row)
+    if (one->count && one->last_row == row->row)
         return; /* twice in one row */
     one->count++;
+    one->last_row = row->row;
     if (one->example_count == FEED_REASON_EXAMPLE_COUNT)
         return;
     one->examples[one->example_count] = *row;
@@ -135,31 +137,41 @@ const struct feed_reason *feed_reasons_list(struct feed_reasons *reasons, size_t
     return reasons->list;
 }
 
-static void print_rows(const struct feed_reason *one, struct buf *out)
+/* In the arena of one add, which is over. */
+static const char *said(struct feed_reasons *reasons, const struct feed_reason *one,
+                        bool is_russian)
+{
+    arena_reset(reasons->scratch);
+    return feed_reason_said(one->reason, is_russian, reasons->scratch);
+}
+
+static void print_rows(const struct feed_reason *one, bool is_russian, struct buf *out)
 {
     buf_put_text(out, "            ");
     for (size_t i = 0; i < one->example_count; i++) {
         const struct feed_reason_example *row = &one->examples[i];
 
-        buf_printf(out, "%srow %" PRIu64 " (%s", i ? ", " : "", row->row, row->external_id);
+        buf_printf(out, "%s%s %" PRIu64 " (%s", i ? ", " : "", is_russian ? "запись" : "row",
+                   row->row, row->external_id);
         if (row->line)
-            buf_printf(out, ", line %" PRIu64, row->line);
+            buf_printf(out, ", %s %" PRIu64, is_russian ? "строка" : "line", row->line);
         buf_put_byte(out, ')');
     }
     if (one->count > one->example_count)
-        buf_printf(out, " and %" PRIu64 " more", one->count - one->example_count);
+        buf_printf(out, is_russian ? " и ещё %" PRIu64 : " and %" PRIu64 " more",
+                   one->count - one->example_count);
     buf_put_byte(out, '\n');
 }
 
-void feed_reasons_print(struct feed_reasons *reasons, struct buf *out)
+void feed_reasons_print(struct feed_reasons *reasons, bool is_russian, struct buf *out)
 {
     size_t count;
     const struct feed_reason *list = feed_reasons_list(reasons, &count);
 
     for (size_t i = 0; i < count; i++) {
         buf_printf(out, "  %8" PRIu64 "  %s%s%s\n", list[i].count, list[i].field,
-                   *list[i].field ? ": " : "", list[i].reason);
-        print_rows(&list[i], out);
+                   *list[i].field ? ": " : "", said(reasons, &list[i], is_russian));
+        print_rows(&list[i], is_russian, out);
     }
 }
 
@@ -169,7 +181,20 @@ static void put_text(struct buf *out, const char *name, const char *text)
     text_put_json(out, bytes_of(text));
 }
 
-void feed_reasons_json(struct feed_reasons *reasons, struct buf *out)
+static void put_examples(const struct feed_reason *one, struct buf *out)
+{
+    for (size_t i = 0; i < one->example_count; i++) {
+        const struct feed_reason_example *row = &one->examples[i];
+
+        buf_printf(out, "%s{\"row\":%" PRIu64 ",", i ? "," : "", row->row);
+        if (row->line)
+            buf_printf(out, "\"line\":%" PRIu64 ",", row->line);
+        put_text(out, "externalId", row->external_id);
+        buf_put_byte(out, '}');
+    }
+}
+
+void feed_reasons_json(struct feed_reasons *reasons, bool is_russian, struct buf *out)
 {
     size_t count;
     const struct feed_reason *list = feed_reasons_list(reasons, &count);
@@ -179,17 +204,9 @@ void feed_reasons_json(struct feed_reasons *reasons, struct buf *out)
         buf_put_text(out, i ? ",{" : "{");
         put_text(out, "field", list[i].field);
         buf_put_byte(out, ',');
-        put_text(out, "reason", list[i].reason);
+        put_text(out, "reason", said(reasons, &list[i], is_russian));
         buf_printf(out, ",\"rows\":%" PRIu64 ",\"examples\":[", list[i].count);
-        for (size_t j = 0; j < list[i].example_count; j++) {
-            const struct feed_reason_example *row = &list[i].examples[j];
-
-            buf_printf(out, "%s{\"row\":%" PRIu64 ",", j ? "," : "", row->row);
-            if (row->line)
-                buf_printf(out, "\"line\":%" PRIu64 ",", row->line);
-            put_text(out, "externalId", row->external_id);
-            buf_put_byte(out, '}');
-        }
+        put_examples(&list[i], out);
         buf_put_text(out, "]}");
     }
     buf_put_byte(out, ']');

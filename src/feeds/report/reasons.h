@@ -10,6 +10,7 @@
 #ifndef TORG_FEEDS_REPORT_REASONS_H
 #define TORG_FEEDS_REPORT_REASONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,7 @@ struct feed_reason {
     const char *reason; /* of the first row */
     const char *form;   /* with … and # for what differs */
     uint64_t count;     /* rows */
+    uint64_t last_row;  /* that was counted */
     struct feed_reason_example examples[FEED_REASON_EXAMPLE_COUNT];
     size_t example_count;
 };
@@ -43,8 +45,8 @@ void feed_reasons_add(struct feed_reasons *reasons, const char *field, const cha
 const struct feed_reason *feed_reasons_list(struct feed_reasons *reasons, size_t *count);
 
 /* For people, two lines each: the count and the reason, then some of the rows. */
-void feed_reasons_print(struct feed_reasons *reasons, struct buf *out);
+void feed_reasons_print(struct feed_reasons *reasons, bool is_russian, struct buf *out);
 /* [{"field", "reason", "rows", "examples": [{"row", "line", "externalId"}]}] */
-void feed_reasons_json(struct feed_reasons *reasons, struct buf *out);
+void feed_reasons_json(struct feed_reasons *reasons, bool is_russian, struct buf *out);
 
 #endif

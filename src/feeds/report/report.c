@@ -18,6 +18,8 @@
 #include "base/object.h"
 #include "base/text.h"
 #include "feeds/bounds.h"
+#include "feeds/report/reasons.h"
+#include "feeds/report/russian.h"
 
 enum { WRITE_SIZE = 64 << 10 };
 
@@ -37,6 +39,10 @@ struct feed_report {
     struct report_file json;
     struct report_file csv;
     struct report_file xml;
+    bool is_russian;
+    struct arena *arena;           /* owned: of a row */
+    struct feed_reasons *refusals; /* owned */
+    struct feed_reasons *notes;    /* owned */
 };
 
 static const char *const outcome_names[] = {"created", "updated", "unchanged", "banned",
@@ -110,6 +116,10 @@ int feed_report_open(const struct feed_report_paths *paths, struct feed_report *
 
     object_begin(made, FEED_REPORT_MAGIC);
     *report = NULL;
+    made->is_russian = paths->is_russian;
+    made->arena = arena_new();
+    made->refusals = feed_reasons_new();
+    made->notes = feed_reasons_new();
     made->json.fd = made->csv.fd = made->xml.fd = -1;
     buf_init(&made->xml.buf, WRITE_SIZE + FEED_REPORT_LINE_SIZE_MAX);
     buf_init(&made->json.buf, WRITE_SIZE + FEED_REPORT_LINE_SIZE_MAX);
@@ -124,7 +134,7 @@ int feed_report_open(const struct feed_report_paths *paths, struct feed_report *
         return rc;
     }
     buf_put_text(&made->json.buf, "{\"rows\":[");
-    buf_put_text(&made->csv.buf, "row,external_id,outcome,reasons,photos_failed,offer_id\r\n");
+    buf_put_text(&made->csv.buf, "row,external_id,outcome,reasons,photos_failed,offer_id,line\r\n");
     buf_put_text(&made->xml.buf, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<report>\n");
     *report = made;
     return 0;
@@ -154,6 +164,8 @@ static void put_json(struct buf *out, const struct feed_result *result, bool is_
     buf_put_text(out, is_first ? "\n{" : ",\n{");
     if (result->row)
         buf_printf(out, "\"row\":%" PRIu64 ",", result->row);
+    if (result->line)
+        buf_printf(out, "\"line\":%" PRIu64 ",", result->line);
     buf_put_text(out, "\"externalId\":");
     text_put_json(out, result->external_id);
     if (result->offer_id.size) {
@@ -221,6 +233,9 @@ static void put_csv(struct buf *out, const struct feed_result *result)
     feed_csv_cell(out, buf_bytes(&cell));
     buf_put_byte(out, ',');
     feed_csv_cell(out, result->offer_id);
+    buf_put_byte(out, ',');
+    if (result->line)
+        buf_printf(out, "%" PRIu64, result->line);
     buf_put_text(out, "\r\n");
     buf_release(&cell);
 }
@@ -267,6 +282,8 @@ static void put_xml(struct buf *out, const struct feed_result *result)
     buf_put_text(out, "<row");
     if (result->row)
         buf_printf(out, " number=\"%" PRIu64 "\"", result->row);
+    if (result->line)
+        buf_printf(out, " line=\"%" PRIu64 "\"", result->line);
     put_xml_attribute(out, "externalId", result->external_id);
     if (result->offer_id.size)
         put_xml_attribute(out, "offerId", result->offer_id);
@@ -281,19 +298,50 @@ static void put_xml(struct buf *out, const struct feed_result *result)
     buf_put_text(out, "</row>\n");
 }
 
+static void group(struct feed_reasons *reasons, const struct violations *list,
+                  const struct feed_result *result, struct arena *arena)
+{
+    const struct feed_reason_example row = {.row = result->row,
+                                            .line = result->line,
+                                            .external_id = arena_text(arena, result->external_id)};
+
+    for (const struct violation *each = list ? list->first : NULL; each; each = each->next)
+        feed_reasons_add(reasons, each->field, each->reason, &row);
+}
+
+/* In the language of the report. */
+static const struct violations *said(const struct feed_report *report,
+                                     const struct violations *list, struct violations *russian)
+{
+    if (!report->is_russian || !list)
+        return list;
+    *russian = violations_in(report->arena);
+    for (const struct violation *each = list->first; each; each = each->next)
+        violations_add(russian, each->field, "%s",
+                       feed_reason_said(each->reason, true, report->arena));
+    return russian;
+}
+
 int feed_report_add(struct feed_report *report, const struct feed_result *result, struct err *err)
 {
+    struct violations russian[2];
+    struct feed_result told = *result;
     int rc;
 
     object_check(report, FEED_REPORT_MAGIC);
+    arena_reset(report->arena);
     report->summary.counts[result->outcome]++;
     report->summary.photo_failed_count += result->photo_failed_count;
+    group(report->refusals, result->reasons, result, report->arena);
+    group(report->notes, result->notes, result, report->arena);
+    told.reasons = said(report, result->reasons, &russian[0]);
+    told.notes = said(report, result->notes, &russian[1]);
     if (report->json.path)
-        put_json(&report->json.buf, result, report->row_count == 0);
+        put_json(&report->json.buf, &told, report->row_count == 0);
     if (report->csv.path)
-        put_csv(&report->csv.buf, result);
+        put_csv(&report->csv.buf, &told);
     if (report->xml.path)
-        put_xml(&report->xml.buf, result);
+        put_xml(&report->xml.buf, &told);
     report->row_count++;
     rc = flush_file(&report->json, WRITE_SIZE, err);
     if (!rc)
@@ -307,6 +355,65 @@ struct feed_summary feed_report_summary(const struct feed_report *report)
     return report->summary;
 }
 
+static void put_csv_group(const char *of, const struct feed_reason *one, const char *reason,
+                          struct buf *out)
+{
+    struct buf cell = BUF_INIT(FEED_REPORT_LINE_SIZE_MAX);
+
+    buf_put_text(out, "group,");
+    for (size_t i = 0; i < one->example_count; i++)
+        buf_printf(&cell, "%s%s", i ? " " : "", one->examples[i].external_id);
+    feed_csv_cell(out, buf_bytes(&cell));
+    buf_reset(&cell);
+    buf_printf(&cell, "%" PRIu64 " × %s%s%s", one->count, one->field, *one->field ? ": " : "",
+               reason);
+    buf_printf(out, ",%s,", of);
+    feed_csv_cell(out, buf_bytes(&cell));
+    buf_put_text(out, ",,,");
+    buf_reset(&cell);
+    for (size_t i = 0; i < one->example_count && one->examples[i].line; i++)
+        buf_printf(&cell, "%s%" PRIu64, i ? " " : "", one->examples[i].line);
+    feed_csv_cell(out, buf_bytes(&cell));
+    buf_put_text(out, "\r\n");
+    buf_release(&cell);
+}
+
+static void put_xml_group(const char *of, const struct feed_reason *one, const char *reason,
+                          struct buf *out)
+{
+    buf_printf(out, "<group of=\"%s\" rows=\"%" PRIu64 "\"", of, one->count);
+    put_xml_attribute(out, "field", bytes_of(one->field));
+    buf_put_text(out, "><reason>");
+    put_xml_text(out, bytes_of(reason));
+    buf_put_text(out, "</reason>");
+    for (size_t i = 0; i < one->example_count; i++) {
+        const struct feed_reason_example *row = &one->examples[i];
+
+        buf_printf(out, "<example row=\"%" PRIu64 "\"", row->row);
+        if (row->line)
+            buf_printf(out, " line=\"%" PRIu64 "\"", row->line);
+        put_xml_attribute(out, "externalId", bytes_of(row->external_id));
+        buf_put_text(out, "/>");
+    }
+    buf_put_text(out, "</group>\n");
+}
+
+static void put_groups(struct feed_report *report, const char *of, struct feed_reasons *reasons)
+{
+    size_t count;
+    const struct feed_reason *list = feed_reasons_list(reasons, &count);
+
+    arena_reset(report->arena);
+    for (size_t i = 0; i < count; i++) {
+        const char *reason = feed_reason_said(list[i].reason, report->is_russian, report->arena);
+
+        put_csv_group(of, &list[i], reason, &report->csv.buf);
+        put_xml_group(of, &list[i], reason, &report->xml.buf);
+    }
+    buf_printf(&report->json.buf, "\"%s\":", of);
+    feed_reasons_json(reasons, report->is_russian, &report->json.buf);
+}
+
 static void put_totals(struct feed_report *report)
 {
     const struct feed_summary *summary = &report->summary;
@@ -315,16 +422,32 @@ static void put_totals(struct feed_report *report)
     struct buf *xml = &report->xml.buf;
     size_t i;
 
+    buf_put_text(json, "\n],\"groups\":{");
+    put_groups(report, "refused", report->refusals);
+    buf_put_byte(json, ',');
+    put_groups(report, "noted", report->notes);
+    buf_put_text(json, "},\n\"totals\":{");
     buf_put_text(xml, "<totals");
-    buf_put_text(json, "\n],\"totals\":{");
     for (i = 0; i < FEED_OUTCOME_COUNT; i++) {
         buf_printf(json, "\"%s\":%" PRIu64 ",", outcome_names[i], summary->counts[i]);
-        buf_printf(csv, "total,,%s,%" PRIu64 ",,\r\n", outcome_names[i], summary->counts[i]);
+        buf_printf(csv, "total,,%s,%" PRIu64 ",,,\r\n", outcome_names[i], summary->counts[i]);
         buf_printf(xml, " %s=\"%" PRIu64 "\"", outcome_names[i], summary->counts[i]);
     }
     buf_printf(json, "\"photosFailed\":%" PRIu64 "}}\n", summary->photo_failed_count);
-    buf_printf(csv, "total,,photos_failed,%" PRIu64 ",,\r\n", summary->photo_failed_count);
+    buf_printf(csv, "total,,photos_failed,%" PRIu64 ",,,\r\n", summary->photo_failed_count);
     buf_printf(xml, " photosFailed=\"%" PRIu64 "\"/>\n</report>\n", summary->photo_failed_count);
+}
+
+static void free_report(struct feed_report *report, bool remove_parts)
+{
+    release_file(&report->json, remove_parts);
+    release_file(&report->csv, remove_parts);
+    release_file(&report->xml, remove_parts);
+    feed_reasons_free(report->refusals);
+    feed_reasons_free(report->notes);
+    arena_free(report->arena);
+    object_end(report, FEED_REPORT_MAGIC);
+    free(report);
 }
 
 int feed_report_close(struct feed_report *report, struct err *err)
@@ -338,11 +461,7 @@ int feed_report_close(struct feed_report *report, struct err *err)
         rc = finish_file(&report->csv, err);
     if (!rc)
         rc = finish_file(&report->xml, err);
-    release_file(&report->json, rc != 0);
-    release_file(&report->csv, rc != 0);
-    release_file(&report->xml, rc != 0);
-    object_end(report, FEED_REPORT_MAGIC);
-    free(report);
+    free_report(report, rc != 0);
     return rc;
 }
 
@@ -351,9 +470,5 @@ void feed_report_abandon(struct feed_report *report)
     if (!report)
         return;
     object_check(report, FEED_REPORT_MAGIC);
-    release_file(&report->json, true);
-    release_file(&report->csv, true);
-    release_file(&report->xml, true);
-    object_end(report, FEED_REPORT_MAGIC);
-    free(report);
+    free_report(report, true);
 }

@@ -2,11 +2,13 @@
 /*
  * report.h - what became of each row of a feed, as JSON, CSV and XML, written as it happens.
  *
- *   JSON  {"rows":[{"row":1,"externalId":"a","outcome":"created"}, …],"totals":{…}}
- *   CSV   row,external_id,outcome,reasons,photos_failed,offer_id
- *         and, last, a line "total" for each outcome
- *   XML   <report><row number="1" externalId="a" outcome="created"/> … <totals created="1"
- * …/></report> with <reason field="…">, <note field="…"> and <photoFailed> in a row
+ *   JSON  {"rows":[{"row":1,"line":2,"externalId":"a","outcome":"created"}, …],
+ *          "groups":{"refused":[…],"noted":[…]},"totals":{…}}
+ *   CSV   row,external_id,outcome,reasons,photos_failed,offer_id,line
+ *         and, last, a line "group" for each reason (reasons.h) and "total" for each outcome
+ *   XML   <report><row number="1" line="2" externalId="a" outcome="created"/> …
+ *         <group of="refused" rows="3" field="price"> … <totals created="1" …/></report>
+ *         with <reason field="…">, <note field="…"> and <photoFailed> in a row
  *
  * Each goes to NAME.part and is renamed at the close, so a report is whole or not there. In
  * CSV a cell that a spreadsheet would take for a formula gets an apostrophe before it.
@@ -14,6 +16,7 @@
 #ifndef TORG_FEEDS_REPORT_REPORT_H
 #define TORG_FEEDS_REPORT_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +44,7 @@ struct feed_summary {
 
 struct feed_result {
     uint64_t row;             /* of the file; 0: the feed no longer has it */
+    uint64_t line;            /* where it begins there; 0: not known */
     struct bytes external_id; /* valid UTF-8, as all texts here */
     struct bytes offer_id;    /* empty: none */
     enum feed_outcome outcome;
@@ -57,6 +61,7 @@ struct feed_report_paths {
     const char *json;
     const char *csv;
     const char *xml;
+    bool is_russian; /* reasons and notes are; what is not known in it is English */
 };
 
 /* Without any path it only counts. */

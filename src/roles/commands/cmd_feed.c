@@ -11,7 +11,7 @@
 #include "roles/commands/feed_print.h"
 #include "roles/commands/print.h"
 
-enum { LIST_COUNT = 20, LIST_COUNT_MAX = 1000, PAGE_COUNT_MAX = 100 };
+enum { LIST_COUNT = 20, LIST_COUNT_MAX = 1000, PAGE_COUNT_MAX = 100, GROUPS_SIZE_MAX = 4 << 20 };
 
 static int find_task(const struct invocation *invocation, struct feed_desk *desk,
                      Torg__V1__FeedTaskRequest *request, struct err *err)
@@ -184,11 +184,36 @@ static int read_outcome(const char *name, Torg__V1__FeedReportRow__Outcome *outc
                    name);
 }
 
+/* As text, or as {"refused": […], "noted": […]}. */
+static int print_groups(const struct invocation *invocation, struct feed_desk *desk,
+                        const Torg__V1__FeedTask *task, bool is_russian, struct err *err)
+{
+    const struct feed_groups groups = {feed_reasons_new(), feed_reasons_new(), is_russian};
+    struct buf out = BUF_INIT(GROUPS_SIZE_MAX);
+    int rc = feed_groups_read(desk, task, &groups, err);
+
+    if (!rc && invocation->json) {
+        buf_put_text(&out, "{\"refused\":");
+        feed_reasons_json(groups.refused, is_russian, &out);
+        buf_put_text(&out, ",\"noted\":");
+        feed_reasons_json(groups.noted, is_russian, &out);
+        buf_put_text(&out, "}");
+        puts(buf_text(&out));
+    } else if (!rc) {
+        feed_groups_print(&groups, stdout);
+    }
+    feed_reasons_free(groups.refused);
+    feed_reasons_free(groups.noted);
+    buf_release(&out);
+    return rc;
+}
+
 enum exit_code cmd_feed_report(const struct invocation *invocation)
 {
     Torg__V1__FeedTaskRequest request = TORG__V1__FEED_TASK_REQUEST__INIT;
     Torg__V1__FeedReportRow__Outcome outcome = 0;
     const char *path = invocation_option(invocation, "report");
+    bool is_russian = false;
     struct feed_desk *desk = NULL;
     Torg__V1__FeedTask *task;
     struct err err;
@@ -197,6 +222,8 @@ enum exit_code cmd_feed_report(const struct invocation *invocation)
     object_check(invocation, INVOCATION_MAGIC);
     if (!rc)
         rc = read_outcome(invocation_option(invocation, "outcome"), &outcome, &err);
+    if (!rc)
+        rc = feed_language(invocation, &is_russian, &err);
     if (!rc && path)
         rc = feed_check_report_path(path, &err);
     if (!rc)
@@ -205,8 +232,10 @@ enum exit_code cmd_feed_report(const struct invocation *invocation)
         rc = find_task(invocation, desk, &request, &err);
     if (!rc)
         rc = feed_desk_do(desk, "GetTask", &request, &task, &err);
-    if (!rc)
-        rc = feed_write_report(desk, task, outcome, path ? path : "-", &err);
+    if (!rc && invocation_option(invocation, "groups"))
+        rc = print_groups(invocation, desk, task, is_russian, &err);
+    else if (!rc)
+        rc = feed_write_report(desk, task, outcome, is_russian, path ? path : "-", &err);
     feed_desk_close(desk);
     return rc ? fail(&err) : EXIT_OK;
 }

@@ -15,6 +15,7 @@
 #include "feeds/bounds.h"
 #include "feeds/mapping/category_tally.h"
 #include "feeds/report/reasons.h"
+#include "feeds/report/russian.h"
 #include "roles/commands/feed_desk.h"
 #include "roles/commands/feed_file_options.h"
 #include "roles/commands/feed_input.h"
@@ -32,8 +33,7 @@ struct check {
     struct feed_reader *reader;
     struct arena *arena; /* of a row */
     struct feed_tally *tally;
-    struct feed_reasons *refusals;
-    struct feed_reasons *notes;
+    struct feed_groups groups;
     uint64_t row_count;
     uint64_t good_count;
     uint64_t delete_count; /* of those: rows that ask to delete an offer */
@@ -75,6 +75,8 @@ static int open_file(struct check *check, struct err *err)
     int rc = feed_file_options(check->invocation, &check->options, err);
 
     if (!rc)
+        rc = feed_language(check->invocation, &check->groups.is_russian, err);
+    if (!rc)
         rc = open_catalog(check, err);
     if (!rc)
         rc = feed_file_mapping(check->invocation, check->catalog, &categories, &check->mapping,
@@ -94,7 +96,7 @@ static void take_notes(struct check *check, Torg__V1__FeedProblem *const *notes,
                        const struct feed_reason_example *row)
 {
     for (size_t i = 0; i < count; i++)
-        feed_reasons_add(check->notes, notes[i]->field, notes[i]->reason, row);
+        feed_reasons_add(check->groups.noted, notes[i]->field, notes[i]->reason, row);
 }
 
 static void check_row(struct check *check, const struct feed_row *row)
@@ -124,7 +126,7 @@ static void check_row(struct check *check, const struct feed_row *row)
     take_notes(check, event.upsert->notes, event.upsert->n_notes, &example);
     check->good_count += !problems.count;
     for (const struct violation *one = problems.first; one; one = one->next)
-        feed_reasons_add(check->refusals, one->field, one->reason, &example);
+        feed_reasons_add(check->groups.refused, one->field, one->reason, &example);
 }
 
 static int read_rows(struct check *check, struct err *err)
@@ -202,16 +204,6 @@ static void print_categories(struct check *check)
         printf("            and %zu more\n", unknown_count - shown);
 }
 
-static void print_reasons(const char *title, struct feed_reasons *reasons)
-{
-    struct buf out = BUF_INIT(TEXT_SIZE_MAX);
-
-    feed_reasons_print(reasons, &out);
-    if (out.size)
-        printf("%s\n%s", title, buf_text(&out));
-    buf_release(&out);
-}
-
 static void print_text(struct check *check)
 {
     uint64_t refused = check->row_count - check->good_count;
@@ -229,8 +221,7 @@ static void print_text(struct check *check)
                check->delete_count);
     if (refused)
         printf("  %-14s %8" PRIu64 "\n", "refused", refused);
-    print_reasons("refused, by reason:", check->refusals);
-    print_reasons("taken, with something left out or changed:", check->notes);
+    feed_groups_print(&check->groups, stdout);
     feed_print_unknown(check->mapping);
     print_categories(check);
 }
@@ -255,6 +246,11 @@ static void put_categories(struct check *check, struct buf *out)
     }
 }
 
+static const char *broken_text(const struct check *check)
+{
+    return feed_reason_said(check->broken.text, check->groups.is_russian, check->invocation->arena);
+}
+
 static void print_json_text(struct check *check)
 {
     struct buf out = BUF_INIT(TEXT_SIZE_MAX);
@@ -267,12 +263,12 @@ static void print_json_text(struct check *check)
                check->row_count - check->good_count, check->delete_count);
     if (check->broken.code) {
         buf_put_text(&out, ",\"broken\":");
-        text_put_json(&out, bytes_of(check->broken.text));
+        text_put_json(&out, bytes_of(broken_text(check)));
     }
     buf_put_text(&out, ",\"refusals\":");
-    feed_reasons_json(check->refusals, &out);
+    feed_reasons_json(check->groups.refused, check->groups.is_russian, &out);
     buf_put_text(&out, ",\"notes\":");
-    feed_reasons_json(check->notes, &out);
+    feed_reasons_json(check->groups.noted, check->groups.is_russian, &out);
     feed_put_unknown(check->mapping, &out);
     buf_put_text(&out, ",\"categories\":[");
     put_categories(check, &out);
@@ -283,8 +279,13 @@ static void print_json_text(struct check *check)
 
 static enum exit_code end(struct check *check, int rc, struct err *err)
 {
+    const char *said = NULL;
     enum exit_code code = EXIT_OK;
 
+    if (rc && check->groups.is_russian)
+        said = feed_reason_in_russian(err->text, check->invocation->arena);
+    if (said)
+        err_set(err, rc, "%s", said);
     if (rc)
         code = fail(err);
     if (check->bad_file || check->broken.code)
@@ -292,8 +293,8 @@ static enum exit_code end(struct check *check, int rc, struct err *err)
     feed_reader_close(check->reader);
     feed_input_close(check->input);
     feed_tally_free(check->tally);
-    feed_reasons_free(check->refusals);
-    feed_reasons_free(check->notes);
+    feed_reasons_free(check->groups.refused);
+    feed_reasons_free(check->groups.noted);
     feed_mapping_free(check->mapping);
     catalog_unref(check->catalog);
     arena_free(check->arena);
@@ -305,8 +306,7 @@ enum exit_code cmd_feed_check(const struct invocation *invocation)
     struct check check = {.invocation = invocation,
                           .arena = arena_new(),
                           .tally = feed_tally_new(),
-                          .refusals = feed_reasons_new(),
-                          .notes = feed_reasons_new()};
+                          .groups = {feed_reasons_new(), feed_reasons_new(), false}};
     struct err err;
     int rc = open_file(&check, &err);
 
@@ -316,7 +316,7 @@ enum exit_code cmd_feed_check(const struct invocation *invocation)
     if (!rc) {
         feed_tally_propose(check.tally, check.catalog);
         if (check.broken.code)
-            complain("%s: %s", feed_input_name(check.input), check.broken.text);
+            complain("%s: %s", feed_input_name(check.input), broken_text(&check));
         if (invocation->json)
             print_json_text(&check);
         else

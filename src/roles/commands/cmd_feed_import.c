@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "codec/json.h"
 #include "feeds/bounds.h"
+#include "feeds/report/russian.h"
 #include "roles/commands/feed_file_options.h"
 #include "roles/commands/feed_input.h"
 #include "roles/commands/feed_print.h"
@@ -26,6 +27,7 @@ enum { SUMMARY_SIZE_MAX = 1 << 20 };
 struct import {
     const struct invocation *invocation;
     bool quiet;
+    bool is_russian; /* reasons are told so */
     char *seller;
     char *feed;
     int64_t task_id; /* 0: the next */
@@ -61,6 +63,8 @@ static int read_options(struct import *import, struct err *err)
     int rc = feed_names(invocation, &import->seller, &import->feed, err);
 
     import->quiet = invocation_option(invocation, "quiet") != NULL;
+    if (!rc)
+        rc = feed_language(invocation, &import->is_russian, err);
     if (!rc)
         rc = feed_file_options(invocation, &import->options, err);
     if (!rc && task)
@@ -164,9 +168,10 @@ static int send_row(struct import *import, const struct feed_row *row, struct er
     feed_mapping_row(import->mapping, row, import->arena, &event);
     if (event.event_case == TORG__V1__FEED_EVENT__EVENT_UPSERT && event.upsert->n_notes &&
         !import->noted_count++)
-        import->first_note =
-            arena_printf(import->invocation->arena, "row %" PRIu64 " (%s): %s", row->number,
-                         event.upsert->external_id, event.upsert->notes[0]->reason);
+        import->first_note = arena_printf(
+            import->invocation->arena, "row %" PRIu64 " (%s, line %" PRIu64 "): %s", row->number,
+            event.upsert->external_id, row->line,
+            feed_reason_said(event.upsert->notes[0]->reason, import->is_russian, import->arena));
     return feed_desk_send(import->desk, &event, err);
 }
 
@@ -259,6 +264,11 @@ static void print_left_out(struct import *import)
     feed_print_unknown(import->mapping);
 }
 
+static const char *broken_text(const struct import *import)
+{
+    return feed_reason_said(import->broken.text, import->is_russian, import->invocation->arena);
+}
+
 static void print_json_summary(struct import *import)
 {
     struct feed_progress progress = feed_reader_progress(import->reader);
@@ -275,7 +285,7 @@ static void print_json_summary(struct import *import)
                progress_rate(&import->progress));
     if (import->broken.code) {
         buf_put_text(&out, ",\"broken\":");
-        text_put_json(&out, bytes_of(import->broken.text));
+        text_put_json(&out, bytes_of(broken_text(import)));
     }
     if (import->kept)
         buf_printf(&out, ",\"categoriesTime\":\"%s\"",
@@ -307,6 +317,18 @@ static void print_summary(struct import *import)
     feed_print_state(import->task, import->invocation->arena);
 }
 
+static int print_refused(struct import *import, struct err *err)
+{
+    const struct feed_groups groups = {.refused = feed_reasons_new(),
+                                       .is_russian = import->is_russian};
+    int rc = feed_groups_read(import->desk, import->task, &groups, err);
+
+    if (!rc)
+        feed_groups_print(&groups, stderr);
+    feed_reasons_free(groups.refused);
+    return rc;
+}
+
 /* What has happened, to the one who asked for it; what went wrong on standard error. */
 static int tell(struct import *import, struct err *err)
 {
@@ -314,18 +336,19 @@ static int tell(struct import *import, struct err *err)
     int rc = 0;
 
     if (import->broken.code)
-        complain("%s: %s", feed_input_name(import->input), import->broken.text);
+        complain("%s: %s", feed_input_name(import->input), broken_text(import));
     if (invocation->json)
         print_json_summary(import);
     else
         print_summary(import);
     fflush(stdout);
     if (!invocation->json && !import->quiet)
-        rc = feed_print_refused(import->desk, import->task, err);
+        rc = print_refused(import, err);
     for (size_t i = 0; !rc && i < invocation->option_count; i++) {
         if (!is_report(&invocation->options[i]))
             continue;
-        rc = feed_write_report(import->desk, import->task, 0, invocation->options[i].value, err);
+        rc = feed_write_report(import->desk, import->task, 0, import->is_russian,
+                               invocation->options[i].value, err);
         if (!rc && !import->quiet)
             fprintf(stderr, "what happened to each row is in %s\n", invocation->options[i].value);
     }
@@ -334,10 +357,15 @@ static int tell(struct import *import, struct err *err)
 
 static enum exit_code end(struct import *import, int rc, struct err *err)
 {
+    const char *said = NULL;
     enum exit_code code = EXIT_OK;
 
     if (!rc)
         rc = tell(import, err);
+    if (rc && import->is_russian)
+        said = feed_reason_in_russian(err->text, import->invocation->arena);
+    if (said)
+        err_set(err, rc, "%s", said);
     if (rc)
         code = fail(err);
     if (import->bad_file || import->broken.code ||

@@ -469,6 +469,7 @@ const struct command command_table[] = {
      .details = "The newest task, unless another is named. Rows come in the file's order, then "
                 "the offers that the feed no longer had.",
      .example = "torg feed report --seller s-17 --outcome refused\n"
+                "torg feed report --seller s-17 --groups --language ru\n"
                 "torg feed report --seller s-17 4 --report rows.csv",
      .options = feed_report_options,
      .flags = COMMAND_JSON | COMMAND_SETTINGS | COMMAND_CONFIG,

@@ -18,6 +18,11 @@
 
 static const struct command_option feed_options[] = {FEED_OPTIONS, {NULL, NULL, NULL}};
 
+#define FEED_LANGUAGE_OPTION                                                                       \
+    {                                                                                              \
+        "language", "LANGUAGE", "Of reasons: en or ru (default en)."                               \
+    }
+
 #define FEED_FILE_OPTIONS                                                                          \
     {"categories", "FILE", "CSV that says which of our categories those of the feed are."},        \
         {"category", "ID", "Of ours, for rows whose category is none of ours (default: refuse)."}, \
@@ -36,6 +41,7 @@ static const struct command_option feed_options[] = {FEED_OPTIONS, {NULL, NULL, 
 
 static const struct command_option feed_check_options[] = {
     FEED_FILE_OPTIONS,
+    FEED_LANGUAGE_OPTION,
     {"catalog", "FILE", "Check by this catalogue (default: the one in use here)."},
     {"template", "FILE", "Write FILE.csv for --categories: the feed's categories, with proposals."},
     {NULL, NULL, NULL}};
@@ -47,6 +53,7 @@ static const struct command_option feed_import_options[] = {
     {"report", "FILE",
      "Write what happened to each row to FILE.json, FILE.csv or FILE.xml; may be given twice."},
     FEED_FILE_OPTIONS,
+    FEED_LANGUAGE_OPTION,
     {"quiet", NULL, "Show no progress, and no reasons of refused rows."},
     {NULL, NULL, NULL}};
 
@@ -61,6 +68,8 @@ static const struct command_option feed_report_options[] = {
      "Only rows that were created, updated, unchanged, banned, refused, left, deleted or revived."},
     {"report", "FILE",
      "Write FILE.json, FILE.csv or FILE.xml (default: JSON lines on standard output)."},
+    {"groups", NULL, "The reasons alone, in groups with counts and examples."},
+    FEED_LANGUAGE_OPTION,
     {NULL, NULL, NULL}};
 
 static const struct command_option feed_schedule_options[] = {

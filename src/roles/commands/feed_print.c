@@ -12,6 +12,7 @@
 #include "feeds/mapping/mapping.h"
 #include "feeds/report/reasons.h"
 #include "feeds/report/report.h"
+#include "feeds/report/russian.h"
 #include "roles/commands/print.h"
 
 #define STATE(name) TORG__V1__FEED_TASK__STATE__##name
@@ -161,38 +162,56 @@ void feed_print_state(const Torg__V1__FeedTask *task, struct arena *arena)
 
 /* --- the report --- */
 
-static int take_refused(void *arg, const Torg__V1__FeedReportRow *row, struct err *err)
+static int take_reasons(void *arg, const Torg__V1__FeedReportRow *row, struct err *err)
 {
-    const struct feed_reason_example example = {.row = (uint64_t)row->row,
-                                                .external_id = row->external_id};
+    const struct feed_groups *groups = arg;
+    const struct feed_reason_example example = {
+        .row = (uint64_t)row->row, .line = (uint64_t)row->line, .external_id = row->external_id};
 
+    (void)err;
     for (size_t i = 0; i < row->n_problems; i++)
-        feed_reasons_add(arg, row->problems[i]->field, row->problems[i]->reason, &example);
+        feed_reasons_add(groups->refused, row->problems[i]->field, row->problems[i]->reason,
+                         &example);
+    for (size_t i = 0; groups->noted && i < row->n_notes; i++)
+        feed_reasons_add(groups->noted, row->notes[i]->field, row->notes[i]->reason, &example);
     return 0;
 }
 
-int feed_print_refused(struct feed_desk *desk, const Torg__V1__FeedTask *task, struct err *err)
+int feed_groups_read(struct feed_desk *desk, const Torg__V1__FeedTask *task,
+                     const struct feed_groups *groups, struct err *err)
 {
     Torg__V1__GetFeedReportRequest request = TORG__V1__GET_FEED_REPORT_REQUEST__INIT;
-    struct feed_reasons *reasons;
-    struct buf out = BUF_INIT(REASONS_SIZE_MAX);
-    int rc;
 
-    if (!task->counts || !task->counts->refused)
+    if (!groups->noted && (!task->counts || !task->counts->refused))
         return 0;
     request.seller = task->seller;
     request.feed = task->feed;
     request.task_id = task->task_id;
-    request.outcome = TORG__V1__FEED_REPORT_ROW__OUTCOME__REFUSED;
-    reasons = feed_reasons_new();
-    rc = feed_desk_report(desk, &request, take_refused, reasons, err);
-    if (!rc) {
-        feed_reasons_print(reasons, &out);
-        fprintf(stderr, "refused, by reason:\n%s", buf_text(&out));
-    }
-    feed_reasons_free(reasons);
+    if (!groups->noted)
+        request.outcome = TORG__V1__FEED_REPORT_ROW__OUTCOME__REFUSED;
+    return feed_desk_report(desk, &request, take_reasons, (void *)groups, err);
+}
+
+static void print_list(const char *title, struct feed_reasons *reasons, bool is_russian, FILE *to)
+{
+    struct buf out = BUF_INIT(REASONS_SIZE_MAX);
+
+    feed_reasons_print(reasons, is_russian, &out);
+    if (out.size)
+        fprintf(to, "%s\n%s", title, buf_text(&out));
     buf_release(&out);
-    return rc;
+}
+
+void feed_groups_print(const struct feed_groups *groups, FILE *to)
+{
+    bool is_russian = groups->is_russian;
+
+    print_list(is_russian ? "отклонено, по причинам:" : "refused, by reason:", groups->refused,
+               is_russian, to);
+    if (groups->noted)
+        print_list(is_russian ? "взято, но что-то пропущено или изменено:"
+                              : "taken, with something left out or changed:",
+                   groups->noted, is_russian, to);
 }
 
 /* The names of feeds/report/report.h for what the service says. */
@@ -233,7 +252,7 @@ static int write_row(void *arg, const Torg__V1__FeedReportRow *row, struct err *
     struct violations reasons;
     struct violations notes;
     struct bytes *photos;
-    struct feed_result result = {.row = (uint64_t)row->row};
+    struct feed_result result = {.row = (uint64_t)row->row, .line = (uint64_t)row->line};
 
     arena_reset(writing->arena);
     reasons = violations_in(writing->arena);
@@ -254,9 +273,31 @@ static int write_row(void *arg, const Torg__V1__FeedReportRow *row, struct err *
     return feed_report_add(writing->report, &result, err);
 }
 
+/* The row is the caller's for this call: its reasons are put back. */
+static void print_said(const Torg__V1__FeedReportRow *row, struct arena *arena)
+{
+    Torg__V1__FeedReportRow told = *row;
+    Torg__V1__FeedProblem **const lists[] = {told.problems, told.notes, told.photos_failed};
+    const size_t counts[] = {told.n_problems, told.n_notes, told.n_photos_failed};
+
+    for (size_t k = 0; k < ARRAY_COUNT(lists); k++)
+        for (size_t i = 0; i < counts[k]; i++)
+            lists[k][i]->reason = (char *)feed_reason_said(lists[k][i]->reason, true, arena);
+    told.undo_reason = (char *)feed_reason_said(told.undo_reason, true, arena);
+    print_json(&told.base);
+}
+
 static int print_row(void *arg, const Torg__V1__FeedReportRow *row, struct err *err)
 {
-    print_json(&row->base);
+    const bool *is_russian = arg;
+    struct arena *arena = arena_new();
+
+    (void)err;
+    if (*is_russian)
+        print_said(row, arena);
+    else
+        print_json(&row->base);
+    arena_free(arena);
     return 0;
 }
 
@@ -276,10 +317,11 @@ int feed_check_report_path(const char *path, struct err *err)
 }
 
 int feed_write_report(struct feed_desk *desk, const Torg__V1__FeedTask *task,
-                      Torg__V1__FeedReportRow__Outcome outcome, const char *path, struct err *err)
+                      Torg__V1__FeedReportRow__Outcome outcome, bool is_russian, const char *path,
+                      struct err *err)
 {
     Torg__V1__GetFeedReportRequest request = TORG__V1__GET_FEED_REPORT_REQUEST__INIT;
-    struct feed_report_paths paths = {0};
+    struct feed_report_paths paths = {.is_russian = is_russian};
     struct writing writing = {0};
     int rc;
 
@@ -288,7 +330,7 @@ int feed_write_report(struct feed_desk *desk, const Torg__V1__FeedTask *task,
     request.task_id = task->task_id;
     request.outcome = outcome;
     if (strcmp(path, "-") == 0)
-        return feed_desk_report(desk, &request, print_row, NULL, err);
+        return feed_desk_report(desk, &request, print_row, &is_russian, err);
     if (ends_with(path, ".json"))
         paths.json = path;
     else if (ends_with(path, ".xml"))
@@ -384,6 +426,17 @@ void feed_put_unknown(struct feed_mapping *mapping, struct buf *out)
 }
 
 /* --- the command line --- */
+
+int feed_language(const struct invocation *invocation, bool *is_russian, struct err *err)
+{
+    const char *given = invocation_option(invocation, "language");
+
+    object_check(invocation, INVOCATION_MAGIC);
+    *is_russian = given && strcmp(given, "ru") == 0;
+    if (!given || *is_russian || strcmp(given, "en") == 0)
+        return 0;
+    return err_set(err, ERR_INVALID, "--language=%.64s: expected en or ru", given);
+}
 
 int feed_names(const struct invocation *invocation, char **seller, char **feed, struct err *err)
 {

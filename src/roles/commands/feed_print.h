@@ -3,7 +3,10 @@
 #ifndef TORG_ROLES_COMMANDS_FEED_PRINT_H
 #define TORG_ROLES_COMMANDS_FEED_PRINT_H
 
+#include <stdio.h>
+
 #include "feeds/mapping/mapping.h"
+#include "feeds/report/reasons.h"
 #include "roles/commands/feed_desk.h"
 
 const char *feed_task_state_text(const Torg__V1__FeedTask *task); /* "done", "held" */
@@ -12,13 +15,23 @@ const char *feed_task_state_text(const Torg__V1__FeedTask *task); /* "done", "he
 void feed_print_counts(const Torg__V1__FeedTask *task);
 /* Where the task stands, and which commands may follow. */
 void feed_print_state(const Torg__V1__FeedTask *task, struct arena *arena);
-/* Why rows were refused, by groups of reasons, on standard error. */
-int feed_print_refused(struct feed_desk *desk, const Torg__V1__FeedTask *task, struct err *err);
+/* Reasons of a task in groups: why rows were refused, and what was left out of others. */
+struct feed_groups {
+    struct feed_reasons *refused;
+    struct feed_reasons *noted; /* NULL: not wanted */
+    bool is_russian;
+};
+
+/* Gathers those of a task; without notes, refused rows alone are read. */
+int feed_groups_read(struct feed_desk *desk, const Torg__V1__FeedTask *task,
+                     const struct feed_groups *groups, struct err *err);
+void feed_groups_print(const struct feed_groups *groups, FILE *to);
 
 /* Writes the report; the path's end says whether as JSON, CSV or XML, "-" is JSON lines on standard
  * output. outcome 0: all. */
 int feed_write_report(struct feed_desk *desk, const Torg__V1__FeedTask *task,
-                      Torg__V1__FeedReportRow__Outcome outcome, const char *path, struct err *err);
+                      Torg__V1__FeedReportRow__Outcome outcome, bool is_russian, const char *path,
+                      struct err *err);
 /* ERR_INVALID unless the name ends in .json, .csv or .xml. */
 int feed_check_report_path(const char *path, struct err *err);
 
@@ -31,6 +44,8 @@ int feed_wait(struct feed_desk *desk, Torg__V1__FeedTask **task, struct err *err
 
 /* --- of a command line --- */
 
+/* --language: of reasons. */
+int feed_language(const struct invocation *invocation, bool *is_russian, struct err *err);
 /* --seller, which has to be there, and --feed. */
 int feed_names(const struct invocation *invocation, char **seller, char **feed, struct err *err);
 /* Text that is a task's number: > 0. */

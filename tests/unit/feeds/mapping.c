@@ -492,6 +492,31 @@ static void what_no_attribute_is_for_is_kept(void **state)
     buf_release(&csv);
 }
 
+static void what_is_kept_has_so_many_bytes(void **state)
+{
+    struct fixture *fixture = *state;
+    struct buf csv = BUF_INIT(1 << 20);
+    const Torg__V1__FeedUpsert *upsert;
+    size_t size = 0;
+
+    buf_put_text(&csv, "id|category|title");
+    for (int i = 0; i < OFFER_PROPERTY_COUNT_MAX; i++)
+        buf_printf(&csv, "|x%02d", i);
+    buf_put_text(&csv, "\n1|home|Вещь");
+    for (int i = 0; i < OFFER_PROPERTY_COUNT_MAX; i++) {
+        buf_put_text(&csv, "|");
+        for (int k = 0; k < OFFER_PROPERTY_VALUE_LENGTH_MAX; k++)
+            buf_put_text(&csv, "д");
+    }
+    upsert = map_row(fixture, buf_text(&csv));
+    for (size_t i = 0; i < upsert->content->n_properties; i++)
+        size += strlen(upsert->content->properties[i]->name) +
+                strlen(upsert->content->properties[i]->value);
+    assert_in_range(size, FEED_PROPERTY_SIZE_MAX - 1000, FEED_PROPERTY_SIZE_MAX);
+    assert_non_null(strstr(upsert->notes[0]->reason, "bytes together, are kept"));
+    buf_release(&csv);
+}
+
 static void many_names_do_not_make_it_grow(void **state)
 {
     struct fixture *fixture = *state;
@@ -575,6 +600,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(unknown_names_are_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_no_attribute_is_for_is_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_kept_has_so_many_bytes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_names_do_not_make_it_grow, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fields_of_some_categories_stand_among_the_attributes,
                                         set_up, tear_down),
