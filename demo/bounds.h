@@ -14,7 +14,7 @@ enum {
     DEMO_STALL_S = 60,          /* nothing becomes searchable for so long: go on without */
     DEMO_STATE_SIZE_MAX = 4096, /* of the file DEMO */
     DEMO_PICTURE_SIZE_MAX = 16 << 10,
-    DEMO_PICTURE_VARIANT_COUNT = 5, /* of a kind and colour: each is a file to be synced */
+    DEMO_PICTURE_VARIANT_COUNT = 3, /* of a kind and colour: each is 0.05 s of work */
     DEMO_DEPTH_MAX = 16,            /* of templates and formulas in each other */
     DEMO_VARIABLE_COUNT_MAX = 64,   /* of one kind */
     DEMO_COLUMN_COUNT_MAX = 16,

@@ -23,6 +23,7 @@ struct filler {
     _Atomic uint64_t next;
     _Atomic uint64_t saved_count;
     _Atomic uint64_t created_count;
+    _Atomic uint64_t waiting_count; /* of those: for their photos */
     atomic_uint running_count;
     atomic_bool has_failed; /* one of them: the others end, too */
     pthread_mutex_t lock;
@@ -105,6 +106,8 @@ static int publish(struct filler *self, const struct made_offer *offer, int64_t 
         return rc;
     offers.clock = &clock.base;
     rc = offers_create(&offers, &author, offer->content, &receipt, err);
+    if (!rc && receipt.status == TORG__V1__OFFER__STATUS__WAITING)
+        atomic_fetch_add(&self->waiting_count, 1);
     if (!rc)
         atomic_fetch_add(&self->created_count, 1);
     return rc;
@@ -196,6 +199,12 @@ uint64_t filler_created_count(const struct filler *filler)
 {
     object_check(filler, FILLER_MAGIC);
     return atomic_load(&filler->created_count);
+}
+
+uint64_t filler_waiting_count(const struct filler *filler)
+{
+    object_check(filler, FILLER_MAGIC);
+    return atomic_load(&filler->waiting_count);
 }
 
 bool filler_is_done(const struct filler *filler)

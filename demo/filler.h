@@ -27,6 +27,8 @@ void filler_start(const struct filler_options *options, struct filler **filler);
 uint64_t filler_saved_count(const struct filler *filler);
 /* Of them, those that were published now. */
 uint64_t filler_created_count(const struct filler *filler);
+/* Of those, how many are shown when their photos are there. */
+uint64_t filler_waiting_count(const struct filler *filler);
 /* Whether it has ended: all are published, or it failed. */
 bool filler_is_done(const struct filler *filler);
 /* Ends it, done or not, and frees it. 0, or why not all are published (ERR_CANCELLED: stopped). */

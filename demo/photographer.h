@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * photographer.h - stands in for the photos role in the demo: draws what offers ask for.
+ * photographer.h - the photos of the demo's offers: files, made when they are asked for.
  *
- *     photo-requests ──► drawing.h ──► blob store ──► photo-results
+ *     address ──► drawing.h (SVG) ──► torg-easel ──► a JPEG, as a camera would have made it
  *
- * As the real one it reads as the group "photos", puts the files first, answers, and commits the
- * request after the answer was acknowledged: what it was stopped at is done again, to the same
- * effect. A request that cannot be read is parked (stage/parked.h). An address of another kind than
- * the demo's own is answered with a picture too, since nothing is downloaded here.
+ * Offers name addresses at DEMO_PHOTO_PREFIX, which no server has: the photos role asks here
+ * (photos/fetch.h) where it would ask a web server, and does with the file what it does with every
+ * other. The same address gives the same file.
+ *
+ * Threads: any; drawing is done by one child process.
  */
 #ifndef TORG_DEMO_PHOTOGRAPHER_H
 #define TORG_DEMO_PHOTOGRAPHER_H
 
+#include "base/clock.h"
 #include "base/err.h"
-#include "blob/blob.h"
-#include "store/store.h"
-#include "topic/topic.h"
+#include "photos/fetch.h"
 
 struct photographer;
 
-/* All are borrowed until it has stopped. On failure *photographer is NULL. */
-int photographer_start(struct topics *topics, struct blob *blob, struct store *store,
-                       struct photographer **photographer, struct err *err);
-void photographer_stop(struct photographer *photographer); /* NULL is fine */
+/* program: torg-easel; NULL: beside this one. ERR_NOT_FOUND: there is none. */
+int photographer_open(const char *program, const struct clock *clock,
+                      struct photographer **photographer, struct err *err);
+void photographer_close(struct photographer *photographer); /* NULL is fine; nobody asks any more */
+
+/* What the photos role asks; borrows the photographer. */
+struct photo_maker photographer_maker(struct photographer *photographer);
 
 #endif

@@ -19,8 +19,6 @@
 
 enum { DARKROOM_MAGIC = OBJECT_MAGIC('d', 'a', 'r', 'k'), CHILD_COUNT_MAX = 16 };
 
-static const char program_name[] = "torg-darkroom";
-
 struct darkroom {
     uint32_t magic;
     const struct clock *clock; /* borrowed */
@@ -44,7 +42,7 @@ static bool is_program(const char *path)
 }
 
 /* Beside this program, as a build leaves it; or in ../libexec, as it is installed. */
-static int find_program(char *path, struct err *err)
+static int find_program(const char *name, char *path, struct err *err)
 {
     char own[PATH_MAX];
     ssize_t size = readlink("/proc/self/exe", own, sizeof(own) - 1);
@@ -55,24 +53,23 @@ static int find_program(char *path, struct err *err)
     own[size] = 0;
     slash = strrchr(own, '/');
     *slash = 0;
-    if (snprintf(path, PATH_MAX, "%s/%s", own, program_name) < PATH_MAX && is_program(path))
+    if (snprintf(path, PATH_MAX, "%s/%s", own, name) < PATH_MAX && is_program(path))
         return 0;
-    if (snprintf(path, PATH_MAX, "%s/../libexec/%s", own, program_name) < PATH_MAX &&
-        is_program(path))
+    if (snprintf(path, PATH_MAX, "%s/../libexec/%s", own, name) < PATH_MAX && is_program(path))
         return 0;
-    return err_set(err, ERR_NOT_FOUND, "there is no %s in %s or in ../libexec of it", program_name,
-                   own);
+    return err_set(err, ERR_NOT_FOUND, "there is no %s in %s or in ../libexec of it", name, own);
 }
 
 int darkroom_open(const struct darkroom_options *options, struct darkroom **darkroom,
                   struct err *err)
 {
     struct darkroom *made = mem_zero(sizeof(*made));
+    const char *labels = options->name ? "program=\"easel\"" : ""; /* drawings are no photos */
     int rc = 0;
 
     *darkroom = NULL;
     if (!options->program)
-        rc = find_program(made->program, err);
+        rc = find_program(options->name ? options->name : "torg-darkroom", made->program, err);
     else if (snprintf(made->program, PATH_MAX, "%s", options->program) >= PATH_MAX ||
              !is_program(made->program))
         rc = err_set(err, ERR_NOT_FOUND, "%.300s is not a program", options->program);
@@ -89,10 +86,11 @@ int darkroom_open(const struct darkroom_options *options, struct darkroom **dark
         darkroom_child_init(&made->children[i]);
     pthread_mutex_init(&made->lock, NULL);
     condition_init(&made->freed, made->clock);
-    made->developed = metrics_counter("torg_photos_developed_total", "", "Photos made into sizes.");
-    made->refused =
-        metrics_counter("torg_photos_refused_total", "", "Files that could not be made into any.");
-    made->killed = metrics_counter("torg_photos_children_killed_total", "",
+    made->developed =
+        metrics_counter("torg_photos_developed_total", labels, "Photos made into sizes.");
+    made->refused = metrics_counter("torg_photos_refused_total", labels,
+                                    "Files that could not be made into any.");
+    made->killed = metrics_counter("torg_photos_children_killed_total", labels,
                                    "Decoders that died, took too long or answered nonsense.");
     *darkroom = made;
     return 0;

@@ -25,7 +25,8 @@
 struct darkroom;
 
 struct darkroom_options {
-    const char *program;       /* torg-darkroom; NULL: beside this one, or where it is installed */
+    const char *program;       /* NULL: by its name, beside this one or where it is installed */
+    const char *name;          /* NULL: torg-darkroom; torg-easel is the demo's */
     const struct clock *clock; /* borrowed */
     unsigned child_count;      /* 0: DARKROOM_CHILD_COUNT */
     int64_t turn_ms_max;       /* 0: DARKROOM_TURN_MS_MAX */

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,8 +29,8 @@ void darkroom_child_init(struct darkroom_child *child)
  * of ours is open in it, and nothing in its environment. */
 static int spawn(const char *program, int fd, pid_t *pid)
 {
-    static char name[] = "torg-darkroom";
-    char *const arguments[] = {name, NULL};
+    const char *slash = strrchr(program, '/');
+    char *const arguments[] = {(char *)(slash ? slash + 1 : program), NULL};
     char *const environment[] = {NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;

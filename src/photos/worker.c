@@ -78,13 +78,13 @@ static void note_silence(struct answering *answering, const struct err *err,
     counter_add(answering->worker->silent, 1);
 }
 
-/* A turn at its server, and the file. Uploads are ours: nobody waits for them. */
+/* A turn at its server, and the file. Nobody waits for what is ours. */
 static int fetch(struct answering *answering, const char *url, struct fetch_state *state,
                  struct buf *file, struct err *err)
 {
     const struct photo_worker *worker = answering->worker;
     bool is_slow = answering->lane->is_slow;
-    bool is_web = !upload_is_address(url);
+    bool is_web = photo_is_elsewhere(&worker->options.fetch, url);
     int rc = is_web ? hosts_enter(worker->hosts, url, is_slow, err) : 0;
 
     answering->is_silent = is_web && rc;

@@ -1,100 +1,74 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* photographer.c - the demo's stand-in for who fetches photos: what it answers, and what it parks.
- */
+/* photographer.c - the demo's photos: files of its own addresses, and of no others. The program's
+ * argument is torg-easel. */
 #include "contract/cases.h"
 
 #include <stdio.h>
 
-#include "base/file.h"
-#include "blob/blob.h"
-#include "codec/message.h"
-#include "contract/place.h"
-#include "contract/topics_place.h"
+#include "base/buf.h"
+#include "demo/generator.h"
 #include "demo/photographer.h"
-#include "model/topics.h"
-#include "patience.h"
-#include "stage/make_topics.h"
-#include "stage/parked.h"
-#include "topic/bounds.h"
-#include "torg/v1/photo.pb-c.h"
+#include "photos/photo_folder.h"
 
-static void produce(struct topics *topics, struct bytes value)
+static const char *easel;
+
+static void make(const struct photo_maker *maker, const char *url, struct buf *file)
 {
-    const struct topic_record record = {.key = bytes_of("k"), .value = value};
+    struct arena *arena = arena_new();
     struct err err;
 
-    OK(topic_produce(topics, TOPIC_PHOTO_REQUESTS, &record, 1, NULL, &err));
+    buf_init(file, 1 << 20);
+    assert_true(maker->has(maker->arg, url));
+    OK(maker->make(maker->arg, url, arena, file, &err));
+    assert_string_equal(photo_content_type(buf_bytes(file)), "image/jpeg");
+    arena_free(arena);
 }
 
-static void request(struct topics *topics)
+static void an_address_of_the_demo_is_a_file(void **state)
 {
-    Torg__V1__PhotoRequest__Item item = TORG__V1__PHOTO_REQUEST__ITEM__INIT;
-    Torg__V1__PhotoRequest__Item *items[] = {&item};
-    Torg__V1__PhotoRequest message = TORG__V1__PHOTO_REQUEST__INIT;
-    struct buf wire = BUF_INIT(1 << 10);
-
-    item.url = (char *)"https://elsewhere.example/a";
-    message.offer_id = (char *)"1000-0000-0000-0007";
-    message.photos = items;
-    message.n_photos = 1;
-    message_encode(&message.base, &wire);
-    produce(topics, buf_bytes(&wire));
-    buf_release(&wire);
-}
-
-/* Records of photo-results, in all partitions. */
-static uint64_t answer_count(struct topics *topics)
-{
-    struct topic_config config;
-    uint64_t count = 0;
-    struct err err;
-
-    OK(topic_describe(topics, TOPIC_PHOTO_RESULTS, &config, &err));
-    for (uint32_t i = 0; i < config.partition_count; i++) {
-        uint64_t first, end;
-
-        OK(topic_range(topics, TOPIC_PHOTO_RESULTS, i, &first, &end, &err));
-        count += end;
-    }
-    return count;
-}
-
-/* One that cannot be read is kept where an operator finds it, and the next is answered. */
-static void what_cannot_be_read_is_parked_and_the_next_answered(void **state)
-{
+    static const char *const others[] = {"https://photos.example.com/box/red/1",
+                                         DEMO_PHOTO_PREFIX "box/red/x",
+                                         DEMO_PHOTO_PREFIX "no-such-thing/red/1", "upload:0", ""};
     struct photographer *photographer;
-    struct parked_total total = {0};
-    char dir[TEST_DIR_SIZE];
-    struct store_place at;
-    struct topics *topics;
-    struct store *store;
-    struct blob *blob;
+    struct photo_maker maker;
+    struct buf red, again, blue;
     struct err err;
 
     (void)state;
-    assert_true(store_place_open(&at, false, "", &store));
-    topics = test_topics_open(dir, false);
-    OK(blob_open("memory:", &blob, &err));
-    OK(stage_make_topics(topics, &err));
-    produce(topics, bytes_of("\xff no message"));
-    request(topics);
-    OK(photographer_start(topics, blob, store, &photographer, &err));
-    for (int i = 0; i < PATIENCE_MS / 10 && answer_count(topics) == 0; i++)
-        pause_ms(10);
-    photographer_stop(photographer);
-    assert_int_equal(answer_count(topics), 1);
-    OK(parked_total(store, "photographer", &total, &err));
-    assert_int_equal(total.count, 1);
-    blob_close(blob);
-    test_topics_close(topics, dir);
-    store_place_close(&at, store);
+    OK(photographer_open(easel, clock_system(), &photographer, &err));
+    maker = photographer_maker(photographer);
+    make(&maker, DEMO_PHOTO_PREFIX "box/red/1", &red);
+    make(&maker, DEMO_PHOTO_PREFIX "box/red/1", &again);
+    make(&maker, DEMO_PHOTO_PREFIX "box/blue/1", &blue);
+    assert_true(bytes_equal(buf_bytes(&red), buf_bytes(&again)));
+    assert_false(bytes_equal(buf_bytes(&red), buf_bytes(&blue)));
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        assert_false(maker.has(maker.arg, others[i]));
+    buf_release(&red);
+    buf_release(&again);
+    buf_release(&blue);
+    photographer_close(photographer);
 }
 
-int main(void)
+static void without_its_program_there_is_none(void **state)
+{
+    struct photographer *photographer;
+    struct err err;
+
+    (void)state;
+    assert_int_equal(photographer_open("/nowhere/torg-easel", clock_system(), &photographer, &err),
+                     ERR_NOT_FOUND);
+    assert_null(photographer);
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_cannot_be_read_is_parked_and_the_next_answered),
+        cmocka_unit_test(an_address_of_the_demo_is_a_file),
+        cmocka_unit_test(without_its_program_there_is_none),
     };
 
+    assert_int_equal(argc, 2);
+    easel = argv[1];
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ def learnt(demo):
 @tap.test
 def what_is_typed_finds_what_is_meant():
     with Demo() as demo:
-        demo.filled("--offers", str(OFFERS), "--changes", "0")
+        demo.filled("--offers", str(OFFERS), "--changes", "0").photographed()
         tap.wait_until(lambda: learnt(demo) >= 2 * demo.total() > 0, what="spelling")
         wrong = []
         for text, pattern, least in QUERIES:

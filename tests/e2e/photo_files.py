@@ -41,6 +41,18 @@ def an_upload_becomes_sizes_and_the_offer_is_shown():
 
 
 @tap.test
+def colours_stay_what_they_are():
+    """A picture without a profile is sRGB: pure colours most of all are not moved by the way to it."""
+    with Shop() as shop:
+        for colour in ((30, 30, 220), (220, 30, 30), (20, 180, 60), (128, 128, 128)):
+            status, photo = shop.upload(png(300, 200, lambda x, y, colour=colour: colour))
+            tap.equal(status, 201, photo)
+            cell = int.from_bytes(base64.b64decode(photo["preview"])[1:3], "big")
+            got = ((cell >> 11) * 255 // 31, (cell >> 5 & 63) * 255 // 63, (cell & 31) * 255 // 31)
+            tap.equal([one for one, other in zip(got, colour) if abs(one - other) > 10], [], (got, colour))
+
+
+@tap.test
 def an_address_is_fetched():
     pictures = Pictures()
     pictures.files = {"/a.png": SOFA, "/moved": "/a.png", "/page": b"<!doctype html><p>hello"}

@@ -71,14 +71,23 @@ static const char *check_sides(const VipsImage *image)
     return reason;
 }
 
+/* To sRGB where the picture brings a profile. One that brings none is sRGB: by an exported profile
+ * it would go through a white of its own, and blue would come out purple. */
+static int scale(VipsImage *from, int side, VipsImage **to)
+{
+    if (vips_image_get_typeof(from, VIPS_META_ICC_NAME))
+        return vips_thumbnail_image(from, to, side, "height", side, "size", VIPS_SIZE_DOWN,
+                                    "export_profile", "srgb", NULL);
+    return vips_thumbnail_image(from, to, side, "height", side, "size", VIPS_SIZE_DOWN, NULL);
+}
+
 /* Upright, sRGB, three bands, no larger than side. */
 static int shrink(VipsImage *from, int side, VipsImage **to)
 {
     VipsImage *small = NULL;
     VipsImage *flat = NULL;
     VipsArrayDouble *white = vips_array_double_newv(1, (double)WHITE);
-    int rc = vips_thumbnail_image(from, &small, side, "height", side, "size", VIPS_SIZE_DOWN,
-                                  "export_profile", "srgb", NULL);
+    int rc = scale(from, side, &small);
 
     if (!rc && vips_image_hasalpha(small))
         rc = vips_flatten(small, &flat, "background", white, NULL);
@@ -246,7 +255,7 @@ static int make_all(VipsImage *whole, struct developed *developed)
     return rc;
 }
 
-const char *develop(const void *file, size_t size, struct developed *developed)
+static const char *develop(const void *file, size_t size, struct developed *developed)
 {
     VipsImage *lazy = vips_image_new_from_buffer(file, size, "", "access", VIPS_ACCESS_SEQUENTIAL,
                                                  "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
@@ -275,13 +284,6 @@ const char *develop(const void *file, size_t size, struct developed *developed)
     return refused;
 }
 
-void developed_release(struct developed *developed)
-{
-    for (size_t i = 0; i < developed->count; i++)
-        g_free(developed->pictures[i].data);
-    developed->count = 0;
-}
-
 /* A picture goes the whole way in every format: what libraries load on first use is loaded. */
 static int warm_up(void)
 {
@@ -301,7 +303,7 @@ static int warm_up(void)
     return rc;
 }
 
-int develop_begin(void)
+static int begin(void)
 {
     if (vips_init("torg-darkroom"))
         return -1;
@@ -313,3 +315,5 @@ int develop_begin(void)
         vips_operation_block_set(loaders[i], FALSE);
     return warm_up();
 }
+
+const struct craft craft = {.program = "torg-darkroom", .begin = begin, .make = develop};

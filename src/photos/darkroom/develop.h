@@ -32,11 +32,17 @@ struct developed {
     size_t count;
 };
 
-/* Once, before develop: loads what is loaded lazily, as no file can be opened later. 0, or -1. */
-int develop_begin(void);
+/* What a program of this folder makes of a file. */
+struct craft {
+    const char *program;
+    /* Once, before make: loads what is loaded lazily, as no file can be opened later. 0, or -1. */
+    int (*begin)(void);
+    /* NULL, or why it cannot be: static, or valid until the next call. */
+    const char *(*make)(const void *file, size_t size, struct developed *developed);
+};
 
-/* NULL, or why it cannot be: static, or valid until the next call. */
-const char *develop(const void *file, size_t size, struct developed *developed);
+extern const struct craft craft; /* of develop.c, or of draw.c */
+
 void developed_release(struct developed *developed);
 
 #endif

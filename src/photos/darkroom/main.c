@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - torg-darkroom: the process that decodes strangers' pictures, so that torg need not.
+ * main.c - torg-darkroom: the process that decodes strangers' pictures, so that torg need not; and
+ * torg-easel, which draws the demo's by the same means.
  *
  * Started by photos/darkroom.c with one socket at 0 and 1 and nothing else open. It loads its
  * library, shuts itself in (confine.h), says so, and then answers one file after another
@@ -112,7 +113,7 @@ static void write_made(const struct developed *made)
 static void answer(const void *file, size_t size)
 {
     struct developed made;
-    const char *refused = develop(file, size, &made);
+    const char *refused = craft.make(file, size, &made);
 
     if (refused) {
         write_refusal(refused);
@@ -127,13 +128,13 @@ int main(void)
     uint8_t head[WIRE_HEAD_SIZE];
     const char *refused;
 
-    if (develop_begin()) {
-        fprintf(stderr, "torg-darkroom: libvips cannot be used\n");
+    if (craft.begin()) {
+        fprintf(stderr, "%s: libvips cannot be used\n", craft.program);
         return 1;
     }
     refused = confine_process();
     if (refused) {
-        fprintf(stderr, "torg-darkroom: the system refuses: %s\n", refused);
+        fprintf(stderr, "%s: the system refuses: %s\n", craft.program, refused);
         return 1;
     }
     write8(WIRE_READY);

@@ -2,7 +2,7 @@
 /*
  * cmd_demo.c - torg demo: torg up with a shop that is full and alive.
  *
- *     begin ──► photographer ──► filler ─────────────► changes, a crowd, until it is to stop
+ *     begin ──► filler ──────────────────────────────► changes, a crowd, until it is to stop
  *                                  └► the index is asked how much of it is searchable
  *
  * The server answers before the filling begins. What is there stays: a second start goes on with
@@ -52,7 +52,8 @@ static struct demo {
     struct search search;
     struct generator *generator;
     struct photographer *photographer;
-    struct filler *filler; /* of the thread */
+    struct photo_maker maker; /* what the photos role asks of it */
+    struct filler *filler;    /* of the thread */
     struct changes *changes;
     struct crowd *crowd;
     struct gluer *gluer;
@@ -73,6 +74,25 @@ static int prepare_snippets(struct process *process, struct err *err)
     demo.settings->values[SETTING_SNIPPETS_ALLOT].number = 1;
     demo.has_snippets = true;
     return gluer_prepare(process->dir.path, SNIPPETS_FILE, err);
+}
+
+/* Without the program that draws, offers have the photos that are there, and wait for others. */
+static void prepare_photos(struct process *process)
+{
+    const struct clock *clock = process->clock ? process->clock : clock_system();
+    struct err err;
+
+    if (photographer_open(NULL, clock, &demo.photographer, &err))
+        complain("no photos are drawn: %s", err.text);
+    else
+        demo.maker = photographer_maker(demo.photographer);
+}
+
+static bool has_no_photo(void *arg, const char *url)
+{
+    (void)arg;
+    (void)url;
+    return false;
 }
 
 static int prepare(struct process *process, struct err *err)
@@ -96,6 +116,7 @@ static int prepare(struct process *process, struct err *err)
         demo.state.target = demo.offer_count;
     if (demo.state.target < demo.state.filled)
         demo.state.target = demo.state.filled;
+    prepare_photos(process);
     rc = prepare_snippets(process, err);
     return rc ? rc : demo_state_write(demo.state_path, &demo.state, err);
 }
@@ -236,10 +257,12 @@ static void look(struct watching *watching)
                     watching->searchable, demo.state.target);
 }
 
+/* But for what waits for its photos: they are made behind the start, and take longer than it. */
 static bool all_is_searchable(const struct watching *watching)
 {
     return filler_is_done(demo.filler) &&
-           watching->searchable >= watching->before + filler_created_count(demo.filler);
+           watching->searchable + filler_waiting_count(demo.filler) >=
+               watching->before + filler_created_count(demo.filler);
 }
 
 static bool is_stuck(const struct watching *watching)
@@ -276,6 +299,9 @@ static bool finish_filling(struct watching *watching, struct err *err)
     printf("%s offers were published%s %.1f s\n", demo_number(created, number),
            complete ? " and are searchable, in" : "; not all are searchable after",
            (double)spent_us / SECOND_US);
+    if (complete && watching->searchable < watching->before + created)
+        printf("%s of them come with their photos, which are being made\n",
+               demo_number(watching->before + created - watching->searchable, number));
     return true;
 }
 
@@ -366,9 +392,6 @@ static int begin(struct process *process, struct err *err)
     rc = generator_new(demo.state.seed, &demo.generator, err);
     if (!rc)
         rc = make_keys(process, err);
-    if (!rc)
-        rc = photographer_start(process->backends.topics, process->backends.blob,
-                                process->backends.store, &demo.photographer, err);
     if (rc)
         return rc;
     print_begin();
@@ -382,7 +405,6 @@ static void end(struct process *process)
     crowd_stop(demo.crowd);
     changes_stop(demo.changes);
     gluer_stop(demo.gluer);
-    photographer_stop(demo.photographer);
     generator_free(demo.generator);
 }
 
@@ -427,12 +449,13 @@ static int check_settings(const struct config *config, struct err *err)
 enum exit_code cmd_demo(const struct invocation *invocation)
 {
     static const struct attendant attendant = {
-        .prepare = prepare, .begin = begin, .end = end, .has_photographer = true};
+        .prepare = prepare, .begin = begin, .end = end, .photo_maker = &demo.maker};
     struct config config = invocation->config;
     struct config_value *dir = &config.values[SETTING_DATA_DIR];
     struct process process = {
         .config = &config, .arena = invocation->arena, .demo = true, .attendant = &attendant};
     uint64_t rate = DEMO_CHANGE_RATE;
+    enum exit_code code;
     struct err err;
     int rc = read_number(invocation, "offers", 1, DEMO_OFFER_COUNT_MAX, &demo.offer_count, &err);
 
@@ -447,6 +470,9 @@ enum exit_code cmd_demo(const struct invocation *invocation)
     demo.settings = &config;
     if (dir->origin == CONFIG_DEFAULT)
         dir->text = DATA_DIR_DEFAULT;
+    demo.maker = (struct photo_maker){.has = has_no_photo};
     process_take_roles(&process);
-    return process_serve(&process);
+    code = process_serve(&process);
+    photographer_close(demo.photographer);
+    return code;
 }

@@ -63,6 +63,8 @@ struct role {
     int (*check)(struct process *process, bool *is_serving, struct err *err);
 };
 
+struct photo_maker; /* photos/fetch.h */
+
 /* What a command does beside serving; each may be NULL. */
 struct attendant {
     /* The data directory is ours, nothing in it is open yet. */
@@ -71,7 +73,7 @@ struct attendant {
     int (*begin)(struct process *process, struct err *err);
     /* It is asked to stop, or begin failed: before anything is closed. */
     void (*end)(struct process *process);
-    bool has_photographer; /* it answers requests for photos itself */
+    const struct photo_maker *photo_maker; /* files of addresses that no server has */
 };
 
 extern const struct role role_table[];

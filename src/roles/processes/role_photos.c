@@ -39,7 +39,8 @@ static int start_worker(struct process *process, struct err *err)
         .fetch = {.ledger = &ledger,
                   .clock = process->clock,
                   .takes_private_addresses =
-                      config_number(process->config, SETTING_PHOTOS_PRIVATE_ADDRESSES)},
+                      config_number(process->config, SETTING_PHOTOS_PRIVATE_ADDRESSES),
+                  .maker = process->attendant ? process->attendant->photo_maker : NULL},
         .retry_us = config_number(process->config, SETTING_PHOTOS_RETRY)};
 
     return photo_worker_start(&options, &worker, err);
@@ -61,8 +62,8 @@ int role_photos_start(struct process *process, struct err *err)
     uploads = upload_service(&intake);
     if (process->server)
         server_add_rest(process->server, &uploads);
-    if (config_number(process->config, SETTING_PHOTOS_FETCH) &&
-        !(process->attendant && process->attendant->has_photographer))
+    if (config_number(process->config, SETTING_PHOTOS_FETCH) ||
+        (process->attendant && process->attendant->photo_maker)) /* nobody else makes those */
         rc = start_worker(process, err);
     return rc;
 }

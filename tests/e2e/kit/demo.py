@@ -7,7 +7,9 @@ import urllib.error
 import urllib.request
 
 from kit import tap
-from kit.binary import PATIENT_SEARCHES, TORG, Place, environment
+from kit.binary import PATIENT_SEARCHES, TORG, Place, environment, open_sqlite
+
+ACTIVE, WAITING = 2, 8     # presets of the cabinet
 
 
 class Demo(Place):
@@ -38,6 +40,16 @@ class Demo(Place):
         self.seller = self.key("cabinet")
         self.operator = self.key("console")
         return self
+
+    def photographed(self):
+        """Until those that are shown only with a photo are found, too."""
+        tap.wait_until(lambda: self.count(WAITING) == 0 and self.total() == self.count(ACTIVE),
+                       what="all with their photos")
+        return self
+
+    def count(self, preset):
+        with open_sqlite(self.data / "store.sqlite") as base:
+            return base.execute("SELECT COUNT(*) FROM user_offer_presets WHERE preset_id = ?", (preset,)).fetchone()[0]
 
     def key(self, page):
         return re.search(rf"{re.escape(self.url)}/{page}#key=(torg_\S+)", self.out())[1]

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* developed.c - see develop.h: what was made, and is sent, is let go. */
+#include <vips/vips.h>
+
+#include "photos/darkroom/develop.h"
+
+void developed_release(struct developed *developed)
+{
+    for (size_t i = 0; i < developed->count; i++)
+        g_free(developed->pictures[i].data);
+    developed->count = 0;
+}
