@@ -210,19 +210,50 @@ static const char *worth_text(const struct page *page, const Torg__V1__OfferCont
 
 /* --- an offer --- */
 
-/* The smallest form that fills a phone, or the largest there is; NULL: no photo is ready. */
-static const Torg__V1__PhotoSize *photo_of(const Torg__V1__OfferContent *content)
+/* The first that is ready; NULL: none is. */
+static const Torg__V1__Photo *photo_of(const Torg__V1__OfferContent *content)
 {
-    const Torg__V1__PhotoSize *found = NULL;
-
-    for (size_t i = 0; i < content->n_photos && !found; i++) {
+    for (size_t i = 0; i < content->n_photos; i++) {
         const Torg__V1__Photo *photo = content->photos[i];
 
-        for (size_t k = 0; photo->state == TORG__V1__PHOTO__STATE__READY && k < photo->n_sizes; k++)
-            if (!found || (found->width < 800 && photo->sizes[k]->width > found->width))
-                found = photo->sizes[k];
+        if (photo->state == TORG__V1__PHOTO__STATE__READY && photo->n_sizes)
+            return photo;
     }
+    return NULL;
+}
+
+/* The smallest form that fills a phone, or the largest there is. */
+static const Torg__V1__PhotoSize *size_of(const Torg__V1__Photo *photo)
+{
+    const Torg__V1__PhotoSize *found = photo->sizes[0];
+
+    for (size_t k = 1; k < photo->n_sizes; k++)
+        if (found->width < 800 && photo->sizes[k]->width > found->width)
+            found = photo->sizes[k];
     return found;
+}
+
+/* What is seen until the photo is there (web/common/preview.js draws the same): columns and rows in
+ * one byte, then each cell as RGB 5-6-5. Attributes, since no page may have styles within it. */
+static void put_preview(struct buf *out, struct bytes preview)
+{
+    unsigned columns = preview.size ? preview.data[0] >> 4u : 0;
+    unsigned rows = preview.size ? preview.data[0] & 15u : 0;
+
+    if (!columns || !rows || preview.size != 1 + 2 * (size_t)columns * rows)
+        return;
+    buf_printf(out, "<svg viewBox=\"0 0 %u %u\" preserveAspectRatio=\"none\" aria-hidden=\"true\">",
+               columns, rows);
+    for (unsigned i = 0; i < columns * rows; i++) {
+        unsigned cell = (unsigned)preview.data[1 + 2 * i] << 8u | preview.data[2 + 2 * i];
+
+        buf_printf(out,
+                   "<rect x=\"%u\" y=\"%u\" width=\"1.05\" height=\"1.05\" "
+                   "fill=\"#%02x%02x%02x\"/>",
+                   i % columns, i / columns, (cell >> 11u) * 255 / 31,
+                   (cell >> 5u & 63u) * 255 / 63, (cell & 31u) * 255 / 31);
+    }
+    buf_put_text(out, "</svg>");
 }
 
 static const char *photo_path(const struct page *page, const char *key)
@@ -297,22 +328,32 @@ static void put_facts(const struct page *page, const Torg__V1__OfferContent *con
     catalog_unref(catalog);
 }
 
+static void put_photo(const struct page *page, const Torg__V1__OfferContent *content)
+{
+    const Torg__V1__Photo *photo = photo_of(content);
+    const Torg__V1__PhotoSize *size = photo ? size_of(photo) : NULL;
+    struct buf *out = page->out;
+
+    if (!size)
+        return;
+    buf_put_text(out, "<span class=\"framed\">");
+    put_preview(out, bytes_make(photo->preview.data, photo->preview.len));
+    buf_printf(out, "<img src=\"%s\" width=\"%u\" height=\"%u\" alt=\"",
+               photo_path(page, size->key), size->width ? size->width : 800,
+               size->height ? size->height : 600);
+    put_html(out, content->title);
+    buf_put_text(out, "\"></span>\n");
+}
+
 static void put_offer(const struct page *page, const Torg__V1__Offer *offer)
 {
     const Torg__V1__OfferContent *content = offer->content;
-    const Torg__V1__PhotoSize *photo = photo_of(content);
     struct buf *out = page->out;
 
     buf_put_text(out, "<article class=\"card\">\n<h1>");
     put_html(out, content->title);
     buf_printf(out, "</h1>\n<p class=\"offer-price\">%s</p>\n", worth_text(page, content));
-    if (photo) {
-        buf_printf(out, "<img src=\"%s\" width=\"%u\" height=\"%u\" alt=\"",
-                   photo_path(page, photo->key), photo->width ? photo->width : 800,
-                   photo->height ? photo->height : 600);
-        put_html(out, content->title);
-        buf_put_text(out, "\">\n");
-    }
+    put_photo(page, content);
     if (content->address && *content->address->text) {
         buf_put_text(out, "<p>");
         put_html(out, content->address->text);
@@ -356,7 +397,7 @@ static int get_offer(struct call *call, const struct rest_request *request,
 {
     struct page page = page_begin(call, answer);
     const char *id = arena_text(page.arena, request->variables[0]);
-    const Torg__V1__PhotoSize *photo;
+    const Torg__V1__Photo *photo;
     Torg__V1__Offer *offer = NULL;
     const char *about;
     int rc = page.search->fetch(page.search->fetch_arg, id, page.arena, &offer, err);
@@ -378,7 +419,7 @@ static int get_offer(struct call *call, const struct rest_request *request,
     while (!text_is_utf8(bytes_of(about))) /* cut within a character */
         about = arena_printf(page.arena, "%.*s", (int)strlen(about) - 1, about);
     begin_page(&page, offer->content->title, about, path_of(&page, "offers", offer->id),
-               photo ? photo_path(&page, photo->key) : NULL);
+               photo ? photo_path(&page, size_of(photo)->key) : NULL);
     put_offer(&page, offer);
     end_page(&page, answer, 200);
     return 0;
@@ -437,7 +478,7 @@ static void put_hit(const struct page *page, const Torg__V1__Hit *hit)
 {
     Torg__V1__Price price = TORG__V1__PRICE__INIT;
     const Torg__V1__Salary *salary = salary_read(hit_shown(hit, OFFER_FIELD_SALARY), page->arena);
-    const char *photo = hit_photo_key(hit, page->arena);
+    Torg__V1__FoundOffer shown = TORG__V1__FOUND_OFFER__INIT;
     const char *amount = hit_shown(hit, OFFER_FIELD_PRICE);
 
     if (!*amount) /* of another currency than the catalogue's */
@@ -445,10 +486,14 @@ static void put_hit(const struct page *page, const Torg__V1__Hit *hit)
     price.amount = strtoll(amount, NULL, 10);
     price.currency = (char *)hit_shown(hit, OFFER_FIELD_CURRENCY);
     buf_put_text(page->out, "<li>");
-    if (*photo)
+    hit_read_photo(hit, &shown, page->arena);
+    if (*shown.photo) {
+        buf_put_text(page->out, "<span class=\"framed\">");
+        put_preview(page->out, bytes_make(shown.photo_preview.data, shown.photo_preview.len));
         buf_printf(page->out,
-                   "<img src=\"%s\" alt=\"\" width=\"96\" height=\"72\" loading=\"lazy\">",
-                   photo_path(page, photo));
+                   "<img src=\"%s\" alt=\"\" width=\"96\" height=\"72\" loading=\"lazy\"></span>",
+                   photo_path(page, shown.photo));
+    }
     buf_printf(page->out, "<a href=\"%s\">", path_of(page, "offers", hit->pk));
     put_html(page->out, hit_shown(hit, OFFER_FIELD_TITLE));
     buf_printf(page->out, "</a> <b>%s</b> <span class=\"dim\">%.10s</span></li>\n",

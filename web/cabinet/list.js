@@ -32,11 +32,8 @@ function presetsBar() {
 function thumb(content) {
   const photo = (content?.photos || []).find((each) =>
     each.state === "READY" && each.sizes?.length);
-  const box = h("span", { class: "thumb" }, icon("camera"));
-  if (photo) {
-    const image = ownPhoto(photo.sizes[0], {}, () => image.replaceWith(icon("camera")));
-    box.replaceChildren(image);
-  }
+  const box = h("span", { class: "thumb pictured" }, icon("camera"));
+  if (photo) box.replaceChildren(...ownPhoto(photo, () => box.replaceChildren(icon("camera"))));
   return box;
 }
 

@@ -81,8 +81,7 @@ export function photoFields(photos, max, changed) {
   }
 
   function picture(photo) {
-    const size = photo.sizes?.[0];
-    return size ? ownPhoto(size, { class: "photo-thumb" }) : null;
+    return photo.sizes?.length ? h("span", { class: "photo-box pictured" }, ownPhoto(photo)) : null;
   }
 
   function line(photo, at) {

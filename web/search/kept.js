@@ -25,8 +25,10 @@ function write(name, list) {
 function shortOf(offer) {
   const { content } = offer;
   const photo = (content.photos || []).find((each) => each.state === "READY" && each.sizes?.length);
+  const size = photo && [...photo.sizes].sort((a, b) => a.width - b.width)[0];
   return { id: offer.id, title: content.title, price: content.price, salary: content.salary, category: content.category,
-    photo: photo ? [...photo.sizes].sort((a, b) => a.width - b.width)[0].key : "",
+    ...size ? { photo: size.key, photoWidth: size.width, photoHeight: size.height, photoPreview: photo.preview }
+      : { photo: "" },
     place: content.address?.text || "" };
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // offer.js - one offer, in a dialog over the list: ?offer=ID. Names of attributes and options come
 // from the catalogue; offers like it from SearchService.Similar, where the server has that.
-import { byId, call, date, distance, failure, h, icon, language, number, t, toast, withUnit, worth }
+import { byId, call, date, distance, failure, h, icon, language, number, pictured, t, toast, withUnit,
+  worth }
   from "../common.js";
 import { categoryLink, categoryOf, pathOf } from "./categories.js";
 import { contact } from "./contact.js";
@@ -57,11 +58,19 @@ function factList(rows) {
 
 // --- photos ---
 
-// The keys of a photo's forms: the smallest, and the one for a screen.
+// A photo's forms: the smallest, and the one for a screen.
 function formsOf(photo) {
   const sizes = [...(photo.sizes || [])].sort((a, b) => a.width - b.width);
-  return { small: sizes[0].key,
-    large: (sizes.find((each) => each.width >= 800) || sizes.at(-1)).key };
+  return { preview: photo.preview, small: sizes[0],
+    large: sizes.find((each) => each.width >= 800) || sizes.at(-1) };
+}
+
+// An image of this form, whatever the box it is in, and its preview until it is there.
+function form({ key, width = 800, height = 600 }, preview, alt) {
+  const image = h("img", { alt, width, height });
+  const inside = pictured(image, preview, width, height);
+  image.src = photoAddress(key);
+  return { image, inside };
 }
 
 function gallery(content) {
@@ -72,23 +81,23 @@ function gallery(content) {
     stage.append(drawing(content.category));
     return h("div", { class: "gallery" }, stage);
   }
-  const image = h("img", { width: 800, height: 600 });
-  image.addEventListener("error", () => image.replaceWith(drawing(content.category)));
-  const back = () => stage.querySelector(".drawing")?.replaceWith(image);     // of one that failed
-  const thumbs = photos.map(({ small }, place) => h("button", { class: "thumb", type: "button",
+  const whole = h("div", { class: "stage-photo pictured" });
+  const thumbs = photos.map(({ small, preview }, place) => h("button", { class: "thumb pictured", type: "button",
     "aria-label": t("photoOf", { number: place + 1, count: photos.length }),
-    onclick: () => show(place) }, h("img", { src: photoAddress(small), alt: "", width: 96, height: 72 })));
+    onclick: () => show(place) }, form(small, preview, "").inside));
   let at = 0;
   const show = (place) => {
     at = (place + photos.length) % photos.length;
-    back();
-    image.src = photoAddress(photos[at].large);
-    image.alt = `${content.title}. ${t("photoOf", { number: at + 1, count: photos.length })}`;
+    const { large, preview } = photos[at];
+    const { image, inside } = form(large, preview,
+      `${content.title}. ${t("photoOf", { number: at + 1, count: photos.length })}`);
+    image.addEventListener("error", () => image.replaceWith(drawing(content.category)));
+    whole.replaceChildren(...inside);
     thumbs.forEach((each, number) => each.setAttribute("aria-current", String(number === at)));
   };
   const step = (name, by, sign) => h("button", { class: `icon-button stage-${name}`, type: "button",
     "aria-label": t(name), onclick: () => show(at + by) }, icon(sign));
-  stage.append(image);
+  stage.append(whole);
   if (photos.length > 1) stage.append(step("previous", -1, "back"), step("next", 1, "forward"));
   show(0);
   return h("div", { class: "gallery" }, stage,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // picture.js - an offer's photo, or a drawing in its place: none there, or it cannot be loaded.
-import { h, svg, t } from "../common.js";
+import { h, pictured, svg, t } from "../common.js";
 import { rootOf } from "./roots.js";
 
 // Line drawings in 48 x 48, by the category at the top.
@@ -57,14 +57,15 @@ const watcher = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "60px" });
 
-// Keeps its place before it is loaded (the box has the proportions), and after it failed.
-export function picture(key, category, text) {
-  if (!key) return drawing(category);
-  const image = h("img", { alt: text || "", decoding: "async", width: 320, height: 240,
-    dataset: { src: photoAddress(key) } });
+// What to put into the box of an offer of a list. It keeps its place before it is loaded (the box has the
+// proportions), and after it failed.
+export function picture({ photo, photoPreview, photoWidth: width = 320, photoHeight: height = 240, category }) {
+  if (!photo) return [drawing(category)];
+  const image = h("img", { alt: "", decoding: "async", width, height,
+    dataset: { src: photoAddress(photo) } });
   watcher.observe(image);
   image.addEventListener("error", () => image.replaceWith(drawing(category)), { once: true });
-  return image;
+  return pictured(image, photoPreview, width, height);
 }
 
 export function noPhotoText(key) {

@@ -25,8 +25,8 @@ export function offerItem(page, offer, { heading = "h2" } = {}) {
     id: heading === "h2" ? `offer-${offer.id}` : null, onclick: page.follow(state) }, marked(offer.titleMarked || ""));
   if (!title.textContent) title.textContent = offer.title || "";
   return h("li", { class: "offer-item", "data-offer-id": offer.id },
-    h("div", { class: "offer-photo", "aria-hidden": "true", title: noPhotoText(offer.photo) },
-      picture(offer.photo, offer.category, "")),
+    h("div", { class: "offer-photo pictured", "aria-hidden": "true", title: noPhotoText(offer.photo) },
+      picture(offer)),
     h("div", { class: "offer-body" },
       h(heading, { class: "offer-title" }, title),
       h("p", { class: "offer-price" }, worth(offer)),

@@ -163,21 +163,15 @@ static void put_place(const Torg__V1__GeoPoint *near, const char *point,
     offer->distance_m = distance(near, latitude, offer->point->longitude);
 }
 
-const char *hit_photo_key(const Torg__V1__Hit *hit, struct arena *arena)
+/* Documents of before have the key alone. */
+void hit_read_photo(const Torg__V1__Hit *hit, Torg__V1__FoundOffer *offer, struct arena *arena)
 {
     const char *text = hit_shown(hit, OFFER_FIELD_PHOTO);
-
-    return arena_printf(arena, "%.*s", (int)strcspn(text, " "), text);
-}
-
-/* Documents of before have the key alone. */
-static void put_photo(const Torg__V1__Hit *hit, Torg__V1__FoundOffer *offer, struct arena *arena)
-{
-    const char *rest = strchr(hit_shown(hit, OFFER_FIELD_PHOTO), ' ');
+    const char *rest = strchr(text, ' ');
     struct buf preview = BUF_INIT(PHOTO_PREVIEW_SIZE_MAX);
     const char *end = rest ? strchr(rest + 1, ' ') : NULL;
 
-    offer->photo = (char *)hit_photo_key(hit, arena);
+    offer->photo = arena_printf(arena, "%.*s", (int)strcspn(text, " "), text);
     if (rest && sscanf(rest, " %ux%u", &offer->photo_width, &offer->photo_height) == 2 && end &&
         text_from_base64(bytes_of(end + 1), &preview)) {
         struct bytes kept = arena_copy(arena, buf_bytes(&preview));
@@ -201,7 +195,7 @@ Torg__V1__FoundOffer *found_offer(const Torg__V1__Hit *hit, const Torg__V1__GeoP
     offer->fragment_marked = (char *)marked(hit, OFFER_FIELD_DESCRIPTION);
     offer->place = (char *)hit_shown(hit, OFFER_FIELD_PLACE);
     offer->category = (char *)(last ? last + 1 : path);
-    put_photo(hit, offer, arena);
+    hit_read_photo(hit, offer, arena);
     offer->seller = (char *)hit_shown(hit, OFFER_FIELD_SELLER);
     offer->create_time = time_of(hit_shown(hit, OFFER_FIELD_CREATED), arena);
     offer->score = hit->score;

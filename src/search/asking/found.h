@@ -26,8 +26,8 @@ int found_leave_out_gone(const struct search *search, struct arena *arena,
 
 /* The first value of a field that was shown; "" without. */
 const char *hit_shown(const Torg__V1__Hit *hit, const char *name);
-/* The key of its photo; "" without. */
-const char *hit_photo_key(const Torg__V1__Hit *hit, struct arena *arena);
+/* Its photo as a list shows it: sets the offer's key ("" without), width, height and preview. */
+void hit_read_photo(const Torg__V1__Hit *hit, Torg__V1__FoundOffer *offer, struct arena *arena);
 
 /* The first word of a text that is marked, in lower case; NULL: none is. */
 const char *hit_marked_word(const Torg__V1__Hit *hit, const char *name, struct arena *arena);
