@@ -169,6 +169,16 @@ static void judge_stocks(struct model *model, const struct sight *sight, unsigne
 
 /* ---- offers ---- */
 
+/* With the lock: a page that is told to be old, as right after a start, may show what was there
+ * before what others have seen. */
+static void allow_old(struct model *model, struct sight *sight, uint64_t old_seconds)
+{
+    for (uint32_t i = 0; old_seconds && i < model->slot_count; i++)
+        sight->floors[i] = slot_oldest(&model->slots[i]);
+    if (old_seconds && *sight->token)
+        model_fail(model, NULL, "a search with a token shows an old state");
+}
+
 bool offers_look(struct actor *actor, uint32_t shown[SLOT_COUNT_MAX])
 {
     struct model *model = actor->crowd->model;
@@ -202,6 +212,7 @@ bool offers_look(struct actor *actor, uint32_t shown[SLOT_COUNT_MAX])
         for (size_t i = 0; i < response->n_offers; i++)
             see(model, &sight, offer_stamp(response->offers[i]->title, response->offers[i]->price),
                 response->offers[i]->id);
+        allow_old(model, &sight, response->old_seconds);
         judge(model, &sight, false, 0);
     }
     model_unlock();
@@ -252,6 +263,8 @@ static void search_word(struct actor *actor)
         model_fail(model, slot, "a right search was refused: %s", err.text);
     response = (const Torg__V1__SearchOffersResponse *)answer;
     if (!rc && !response->is_partial) {
+        if (response->old_seconds) /* as allow_old */
+            floor = slot_oldest(slot);
         for (size_t i = 0; i < response->n_offers; i++)
             if (offer_stamp(response->offers[i]->title, response->offers[i]->price) != stamp)
                 model_fail(model, slot, "the word of stamp %u finds %s, \"%s\"", stamp,
@@ -288,6 +301,12 @@ static uint32_t stamp_of(const Torg__V1__Hit *hit)
     return stamp == written ? stamp : 0;
 }
 
+/* The number of a misfit, from 1; 0: it is none. */
+static unsigned misfit_of(const Torg__V1__Hit *hit)
+{
+    return strncmp(hit->pk, "misfit", 6) == 0 ? 1 + (unsigned)strtoul(hit->pk + 6, NULL, 10) : 0;
+}
+
 /* With the lock. */
 static void see_document(struct model *model, struct sight *sight, const Torg__V1__Hit *hit)
 {
@@ -307,13 +326,13 @@ static int search_documents(struct actor *actor, unsigned client, struct sight *
     Torg__V1__QueryStage *stages[] = {&stage};
     Torg__V1__Query query = TORG__V1__QUERY__INIT;
     Torg__V1__SearchRequest request = TORG__V1__SEARCH_REQUEST__INIT;
-    char *shown[] = {"stamp", "title", "stock"};
+    char *shown[] = {"stamp", "title", "stock", "serial"};
     char *tokens[] = {sight->token};
 
     stage._limit_case = TORG__V1__QUERY_STAGE___LIMIT_LIMIT;
     stage.limit = HIT_COUNT_MAX;
     stage.show = shown;
-    stage.n_show = 3;
+    stage.n_show = sizeof(shown) / sizeof(shown[0]);
     query.stages = stages;
     query.n_stages = 1;
     request.client = (char *)client_names[client];
@@ -349,7 +368,8 @@ bool documents_look(struct actor *actor, unsigned client, uint32_t shown[SLOT_CO
         model->unsure_count += rc != ERR_NOT_FOUND;
     } else {
         for (size_t i = 0; i < response->answer->stages[0]->n_hits; i++)
-            see_document(model, &sight, response->answer->stages[0]->hits[i]);
+            if (!misfit_of(response->answer->stages[0]->hits[i]))
+                see_document(model, &sight, response->answer->stages[0]->hits[i]);
         judge(model, &sight, true, client);
         judge_stocks(model, &sight, client);
     }
@@ -358,6 +378,30 @@ bool documents_look(struct actor *actor, unsigned client, uint32_t shown[SLOT_CO
     if (shown)
         memcpy(shown, sight.shown, sizeof(sight.shown));
     return is_whole || rc == ERR_NOT_FOUND;
+}
+
+bool misfits_look(struct actor *actor, int64_t versions[MISFIT_COUNT])
+{
+    struct arena *arena = arena_new();
+    struct sight sight = {.start_us = now_wall_us()};
+    const Torg__V1__SearchResponse *response;
+    ProtobufCMessage *answer;
+    struct err err;
+    bool is_whole = !search_documents(actor, 0, &sight, arena, &answer, &err);
+
+    response = (const Torg__V1__SearchResponse *)answer;
+    is_whole = is_whole && !response->is_partial;
+    memset(versions, 0, MISFIT_COUNT * sizeof(versions[0]));
+    for (size_t i = 0; is_whole && i < response->answer->stages[0]->n_hits; i++) {
+        const Torg__V1__Hit *hit = response->answer->stages[0]->hits[i];
+        unsigned number = misfit_of(hit);
+
+        for (size_t k = 0; number && k < hit->n_fields; k++)
+            if (strcmp(hit->fields[k]->name, "serial") == 0)
+                versions[number - 1] = (int64_t)strtoul(hit->fields[k]->values[0], NULL, 10);
+    }
+    arena_free(arena);
+    return is_whole;
 }
 
 void reader_step(struct actor *actor)

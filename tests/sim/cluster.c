@@ -15,6 +15,7 @@
 #include "codec/json_type.h"
 #include "google/protobuf/timestamp.pb-c.h"
 #include "sim/sim.h"
+#include "sim/sim_migrated.h"
 #include "store/migrate.h"
 
 enum {
@@ -155,6 +156,7 @@ int main(int argc, char **argv)
     static const struct sim_program program = {.name = "cluster",
                                                .life = live,
                                                .prepare = prepare,
+                                               .prepare_all = sim_migrated_prepare,
                                                .step_count = STEP_COUNT,
                                                .life_count_max = 1,
                                                .life_us_max = LIFE_S * (int64_t)SECOND_US};

@@ -33,6 +33,8 @@ static const struct part {
     {"buyer", buyer_step, 1, 1},
     {"reader", reader_step, 1, 1},
     {"operator", operator_step, 1, 12},
+    {"misfit", misfit_step, 1, 2},
+    {"snippeteer", snippeteer_step, 1, 1},
 };
 
 void crowd_start(struct crowd *crowd, struct world *world, struct model *model, int64_t pause_us)

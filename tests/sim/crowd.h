@@ -54,6 +54,8 @@ void client_step(struct actor *actor);
 void buyer_step(struct actor *actor);
 void reader_step(struct actor *actor); /* of documents */
 void operator_step(struct actor *actor);
+void misfit_step(struct actor *actor);
+void snippeteer_step(struct actor *actor);
 
 /* --- what they share --- */
 
@@ -87,6 +89,7 @@ bool document_put_anew(struct actor *actor, struct slot *slot);
 void fields_put(struct actor *actor, struct slot *slot);
 bool fields_resolve(struct actor *actor, struct slot *slot);
 bool feed_resolve(struct actor *actor, unsigned feed);
+bool snippet_resolve(struct actor *actor, unsigned number);
 bool others_resolve(struct actor *actor, struct slot *slot); /* a moderator's, a photographer's */
 /* The readable record that has to follow an unreadable one of its key. */
 bool mended_resolve(struct actor *actor);
@@ -96,6 +99,21 @@ bool drafted_prepare(struct actor *actor, struct slot *slot);
 /* The slot's open write, by its draft. */
 int drafted_publish(struct actor *actor, const struct slot *slot, struct arena *arena,
                     ProtobufCMessage **answer, struct err *err);
+
+/* --- documents that do not fit every epoch --- */
+
+/* Those of the first client, in one seed of four. */
+bool misfits_are_on(const struct model *model);
+bool misfits_resolve(struct actor *actor);
+/* At rest: what is not found is explained; then all of them are made to fit, and are found. */
+void misfits_judge(struct actor *actor);
+/* The versions that a search shows; 0: it is not found. False: there was no whole answer. */
+bool misfits_look(struct actor *actor, int64_t versions[MISFIT_COUNT]);
+/* An operator begins an epoch of one of the indexes, moves to it or back, or gives it up. */
+void epoch_move(struct actor *actor, unsigned index);
+
+/* At rest: each snippet is as it was written last. */
+void snippets_judge(struct actor *actor);
 
 /* Searches for all and judges; shown (may be NULL): the stamps seen, by slot, 0: none. False: there
  * was no whole answer. */

@@ -59,34 +59,55 @@ static void note_epochs(struct model *model)
     model_unlock();
 }
 
-static void move_epoch(struct actor *actor)
+/* Another numbering, in some; where there are misfits, what their code is. */
+static void dress(struct actor *actor, unsigned index, Torg__V1__StartEpochRequest *start,
+                  struct arena *arena)
+{
+    Torg__V1__SchemaField *code;
+
+    start->renumber = draw_chance(&actor->rng, 200);
+    if (draw_chance(&actor->rng, 200))
+        start->shard_count = 2U << draw_below(&actor->rng, 2);
+    if (index || !misfits_are_on(actor->crowd->model))
+        return;
+    code = MESSAGE_NEW(schema_field, arena);
+    code->name = "code";
+    code->type = draw_chance(&actor->rng, 500) ? TORG__V1__SCHEMA_FIELD__TYPE__KEYWORD
+                                               : TORG__V1__SCHEMA_FIELD__TYPE__INTEGER;
+    start->fields = arena_array(arena, 1, sizeof(start->fields[0]));
+    start->fields[start->n_fields++] = code;
+}
+
+void epoch_move(struct actor *actor, unsigned index)
 {
     static const char *const clients[INDEX_COUNT] = {"shop", "news", OFFER_CLIENT};
     struct model *model = actor->crowd->model;
-    unsigned number = draw_below(&actor->rng, INDEX_COUNT);
-    char *client = (char *)clients[number];
+    char *client = (char *)clients[index];
     Torg__V1__StartEpochRequest start = TORG__V1__START_EPOCH_REQUEST__INIT;
     Torg__V1__SwitchEpochRequest change = TORG__V1__SWITCH_EPOCH_REQUEST__INIT;
     Torg__V1__RollbackEpochRequest back = TORG__V1__ROLLBACK_EPOCH_REQUEST__INIT;
     Torg__V1__AbandonEpochRequest abandon = TORG__V1__ABANDON_EPOCH_REQUEST__INIT;
     const ProtobufCServiceDescriptor *service = &torg__v1__epoch_service__descriptor;
     unsigned drawn = draw_below(&actor->rng, 100);
+    struct arena *arena = arena_new();
 
     start.client = change.client = back.client = abandon.client = client;
+    dress(actor, index, &start, arena);
     note_epochs(model);
-    if (drawn >= 40 && drawn < 90)
-        model->switched_us[number] = INT64_MAX; /* until it is done */
+    if (drawn >= 40 && drawn < 85)
+        model->switched_us[index] = INT64_MAX; /* until it is done */
     if (drawn < 40)
         call(actor, service, "StartEpoch", client, &start.base);
-    else if (drawn < 80)
+    else if (drawn < 75)
         call(actor, service, "SwitchEpoch", client, &change.base);
-    else if (drawn < 90)
+    else if (drawn < 85)
         call(actor, service, "RollbackEpoch", client, &back.base);
     else
         call(actor, service, "AbandonEpoch", client, &abandon.base);
-    if (drawn >= 40 && drawn < 90)
-        model->switched_us[number] = now_mono_us();
+    if (drawn >= 40 && drawn < 85)
+        model->switched_us[index] = now_mono_us();
     note_epochs(model);
+    arena_free(arena);
 }
 
 /* ---- what cannot be read ---- */
@@ -199,7 +220,7 @@ void operator_step(struct actor *actor)
     if (drawn < 20)
         change_catalog(actor);
     else if (drawn < 60)
-        move_epoch(actor);
+        epoch_move(actor, draw_below(&actor->rng, INDEX_COUNT));
     else if (drawn < 72)
         produce_garbage(actor);
     else if (drawn < 80)

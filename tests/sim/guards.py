@@ -187,9 +187,9 @@ GUARDS = {
         "        convert_side(BYTES_EMPTY, epoch, batch->arena, converted, err))\n"),
     "fields-kept": (  # a later put leaves them as they are
         WORLD, "src/registry/receiving/rows.c",
-        '"dictionary = excluded.dictionary, document = excluded.document",\n'
+        'document = excluded.document, backfill_idx = 0",\n'
         '    .shared_count = 1,\n    .own_count = 10',
-        '"dictionary = excluded.dictionary, document = excluded.document, side = NULL",\n'
+        'document = excluded.document, backfill_idx = 0, side = NULL",\n'
         '    .shared_count = 1,\n    .own_count = 10'),
     "stand-in": (  # an element that is superseded is sent as the registry has it
         CLUSTER, "src/registry/indexing/indexer_batch.c",
@@ -203,19 +203,26 @@ GUARDS = {
         CLUSTER, "src/registry/indexing/indexer_tend.c",
         "                   (uint64_t)backfill->whole_offset, &err))\n",
         "                   (uint64_t)tending->end, &err))\n"),
+    # ---- snippets ----
+    "snippet-cache": (  # what a write changes is out of the memory that reads ask first
+        WORLD, "src/snippets/rows/cache.c",
+        "    hold(cache, parts, count);\n"
+        "    rc = snippet_rows_write_parts(store, parts, count, source, written, err);\n"
+        "    let_go(cache, parts, count);\n",
+        "    rc = snippet_rows_write_parts(store, parts, count, source, written, err);\n"
+        "    if (!store) {\n        hold(cache, parts, count);\n        let_go(cache, parts, count);\n    }\n"),
     # ---- the searcher ----
     "refusal-sent": (  # what is shown says that all before it is found or refused
         CLUSTER, "src/searcher/replica/replica_follow.c",
-        "    int rc = send_refusals(following, err);\n\n    if (rc)\n        return rc;\n    (void)expire(",
-        "    int rc = following ? 0 : send_refusals(following, err);\n\n    if (rc)\n        return rc;\n"
-        "    (void)expire("),
+        "    int unsent = refusals_send(&following->refusals, &why);\n    int rc;\n",
+        "    int unsent = (why.code = 0);\n    int rc;\n\n    following->refusals.count = 0;\n"),
     "refusal-parked": (
         CLUSTER, "src/registry/indexing/refusal_inbox.c",
         "    return rc ? rc : failed_put(tx, refusal->client_id, &element, false, err);\n", "    return rc;\n"),
     "refusal-newest": (  # a refusal of what is not the newest any more is none
         CLUSTER, "src/registry/indexing/refusal_inbox.c",
-        "    if (rc || !found || row.status != ROW_ALIVE || (is_read && !is_same_order(&refused, &row)))\n",
-        "    (void)is_read, (void)refused;\n    if (rc || !found)\n"),
+        "    if (names_order(message) && !is_same_order(&refused, &row))\n",
+        "    (void)refused;\n    if (false)\n"),
     "pour-whole": (  # a shard that lacks what was trimmed serves when a pour has ended
         CLUSTER, "src/searcher/replica/apply.c",
         "        progress->pour_ticket = message->begin_ticket;\n    } else if",

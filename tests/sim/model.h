@@ -35,6 +35,8 @@ enum {
     FEED_ROW_COUNT = 10,
     INDEX_COUNT = 3,         /* two clients' and that of offers */
     GARBAGE_STAGE_COUNT = 4, /* stages whose topics get unreadable records */
+    MISFIT_COUNT = 4,
+    SNIPPET_COUNT = 6,
 };
 
 enum slot_kind { SLOT_FREE, SLOT_OFFER, SLOT_ROW, SLOT_DOCUMENT };
@@ -113,6 +115,21 @@ struct model_feed {
     struct feed_state before, now;  /* the newest task */
 };
 
+/* A document that does not fit every epoch of its client (crowd_misfits.c). */
+struct misfit {
+    int64_t count;   /* versions that were asked for */
+    int64_t version; /* that was acknowledged last; 0: none was */
+    int64_t asked;   /* that nobody has answered; 0: none */
+};
+
+/* A snippet, by key: its writes are numbered. */
+struct model_snippet {
+    uint32_t count;        /* writes that were asked for */
+    uint32_t asked;        /* that nobody has answered; 0: none */
+    uint32_t acknowledged; /* the newest */
+    uint32_t seen;         /* the newest that a reader was shown, at least */
+};
+
 struct model {
     uint64_t seed;
     unsigned life;
@@ -122,6 +139,8 @@ struct model {
     uint16_t stamp_slots[STAMP_COUNT_MAX]; /* + 1 */
     uint32_t slot_count;
     struct slot slots[SLOT_COUNT_MAX];
+    struct misfit misfits[MISFIT_COUNT];
+    struct model_snippet snippets[SNIPPET_COUNT];
     uint32_t once_count;
     struct model_feed feeds[FEED_COUNT];
     unsigned catalog;                 /* the last one asked for */

@@ -40,6 +40,17 @@ static void resolve_all(struct actor *actor)
             model_fail(model, NULL, "an opinion cannot be sent");
         pause_us(REST_TRY_US);
     }
+    for (unsigned tries = 0; !misfits_resolve(actor); tries++) {
+        if (tries == REST_TRY_COUNT)
+            model_fail(model, NULL, "a misfit cannot be read");
+        pause_us(REST_TRY_US);
+    }
+    for (unsigned number = 0; number < SNIPPET_COUNT; number++)
+        for (unsigned tries = 0; !snippet_resolve(actor, number); tries++) {
+            if (tries == REST_TRY_COUNT)
+                model_fail(model, NULL, "snippet k%u cannot be written", number);
+            pause_us(REST_TRY_US);
+        }
     for (unsigned feed = 0; feed < FEED_COUNT; feed++)
         for (unsigned tries = 0; !feed_resolve(actor, feed); tries++) {
             if (tries == REST_TRY_COUNT)
@@ -227,8 +238,11 @@ void rest_judge(struct world *world, struct model *model)
 
     mend(&actor);
     resolve_all(&actor);
+    misfits_judge(&actor);
+    snippets_judge(&actor);
     renew_document(&actor);
     end_waits(&actor);
+    check_composed(world, model);
     settle(&actor);
     check_lanes(world, model);
     resolve_all(&actor); /* what came by topics last has moved nothing that is not known */

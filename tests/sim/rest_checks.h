@@ -6,6 +6,9 @@
 #include "sim/model.h"
 #include "sim/world.h"
 
+/* Documents follow the catalogue in use, after a while: those that fitted no epoch by the one
+ * before are parked until then. */
+void check_composed(struct world *world, struct model *model);
 /* Nothing waits in a stage: queues are empty and topics read to their ends, after a while. */
 void check_lanes(struct world *world, struct model *model);
 /* Parked is what cannot be read, and nothing else. */

@@ -8,8 +8,8 @@
  * sim_time.c, sim_files.c), for src/ and for every library alike: the executable's symbols come
  * before libc's. Nothing in src/ knows of it.
  *
- *   driver ──fork──► life 0 ──power loss──► life 1 ──killed──► … ──► life n returns: the seed is
- * good └── one directory, which the driver leaves as a disk could have kept it ──┘
+ *   driver ──fork──► life 0 ──power loss──► life 1 ──killed──► … ──► life n returns: a good seed
+ *                      └── one directory, which the driver leaves as a disk could have kept it ──┘
  *
  * A seed is a row of lives over one directory; a life is as one forked process (sim_again.c lets a
  * process have many), in which every thread is a fibre: one runs at a time, and at each point where
@@ -43,6 +43,8 @@ struct sim_program {
     void (*life)(void *shared, unsigned life);
     /* What is the same in every life: once in a process, before its first one. NULL: nothing. */
     void (*prepare)(void);
+    /* What is the same in every process: once, before there are any. NULL: nothing. */
+    void (*prepare_all)(void);
     size_t shared_size;
     unsigned step_count;     /* what sim_steps() is unless --steps says less */
     unsigned life_count_max; /* more lives than this are a failure: the seed does not get on */

@@ -124,13 +124,19 @@ static void touch(const struct disk_inode *inode, uint64_t end)
         slot->dirty = (uint32_t)end;
 }
 
+/* What was never written is not looked at: the system would make pages for it. */
 ssize_t sim_content_read(const struct disk_inode *inode, void *to, size_t size, uint64_t offset)
 {
+    size_t written = 0;
+
     if (offset >= inode->size)
         return 0;
     if (size > inode->size - offset)
         size = (size_t)(inode->size - offset);
-    memcpy(to, inode->content + offset, size);
+    if (offset < slot_of(inode)->dirty)
+        written = slot_of(inode)->dirty - offset < size ? slot_of(inode)->dirty - offset : size;
+    memcpy(to, inode->content + offset, written);
+    memset((char *)to + written, 0, size - written);
     return (ssize_t)size;
 }
 

@@ -360,6 +360,8 @@ int sim_main(int argc, char **argv, const struct sim_program *wanted)
     if (tally == MAP_FAILED)
         return 1;
     sim_dir_sweep(PLACE, PREFIX);
+    if (program->prepare_all)
+        program->prepare_all();
     printf("1..2\n");
     is_good = run_workers();
     summarize();

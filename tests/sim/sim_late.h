@@ -3,8 +3,9 @@
  * sim_late.h - a commit in doubt that takes place later: its caller is told that nobody knows,
  * looks, finds nothing, goes on, and then it is there.
  *
- *   statements and what they gave ──► rolled back, the caller is told ──► some seconds ──► run
- * again │ one gives something else: as if it had never been
+ *   statements and what they gave ──► rolled back, the caller is told ──► some seconds
+ *                                                                               │
+ *       one gives something else: as if it had never been ◄── run again ◄───────┘
  *
  * So does a server whose COMMIT waits (for its disk, for a replica) when the connection is lost.
  * Meanwhile its locks are held: who writes a row that it has written would wait for it, or fail;

@@ -27,7 +27,7 @@ enum {
     CLASS_COUNT = 16, /* of 64 KB, 128 KB and so on */
     CLASS_SHIFT = 16,
     RANGE_SHIFT = 34,         /* of a class, and of other maps: of addresses, not of memory */
-    REUSED_CLASS_COUNT = 2,   /* blocks of these are cleared as a whole when they are taken again */
+    WHOLE_CLASS_COUNT = 2,    /* blocks of these are cleared as a whole when they are taken again */
     KEPT_SIZE_MAX = 4 << 20,  /* larger ones go back to the system when they are freed */
     LOOKED_COUNT = 4096,      /* pages that the system is asked about at once */
     CLEARED_COUNT_MAX = 4096, /* of a class, 16 MB; more is given back to the system */
@@ -124,6 +124,18 @@ size_t sim_maps_size(const void *block)
     return (size_t)1 << (CLASS_SHIFT + class_of(block));
 }
 
+/* A block that was freed. Of a small one most was touched; of a large one a few pages, the same in
+ * each block of its kind: to take it again spares the system new ones. */
+static void clear_again(char *block, unsigned class, size_t size)
+{
+    size_t page_count = sim_maps_size(block) / PAGE_SIZE;
+
+    if (class < WHOLE_CLASS_COUNT)
+        memset(block, 0, (size + PAGE_SIZE - 1) / PAGE_SIZE * PAGE_SIZE);
+    else if (has_swap || !clear_touched(block, page_count))
+        syscall(SYS_madvise, block, page_count * PAGE_SIZE, MADV_DONTNEED);
+}
+
 void *sim_maps_take(size_t size)
 {
     unsigned class = 0;
@@ -136,7 +148,8 @@ void *sim_maps_take(size_t size)
     block = classes[class].free;
     if (block) {
         memcpy(&classes[class].free, block, sizeof(block));
-        return memset(block, 0, (size + PAGE_SIZE - 1) / PAGE_SIZE * PAGE_SIZE);
+        clear_again(block, class, size);
+        return block;
     }
     block = range_of(class) + classes[class].used;
     if (classes[class].used + sim_maps_size(block) > RANGE_SIZE)
@@ -151,8 +164,6 @@ void sim_maps_free(void *block)
 
     if (sim_maps_size(block) > KEPT_SIZE_MAX)
         syscall(SYS_madvise, block, sim_maps_size(block), MADV_DONTNEED);
-    if (class >= REUSED_CLASS_COUNT)
-        return;
     memcpy(block, &classes[class].free, sizeof(classes[class].free));
     classes[class].free = block;
 }

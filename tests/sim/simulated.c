@@ -18,6 +18,7 @@
 #include "sim/draw.h"
 #include "sim/rest.h"
 #include "sim/sim.h"
+#include "sim/sim_migrated.h"
 #include "store/store.h"
 
 enum {
@@ -259,6 +260,7 @@ int main(int argc, char **argv)
     static const struct sim_program program = {.name = "world",
                                                .life = live,
                                                .prepare = prepare,
+                                               .prepare_all = sim_migrated_prepare,
                                                .shared_size = sizeof(struct model),
                                                .step_count = SECONDS,
                                                .life_count_max = LIFE_COUNT_MAX + ABORT_COUNT_MAX};

@@ -13,8 +13,8 @@
 
 /* A day of a shop: nothing that was deleted is forgotten within a run. */
 #define LIFE_US (INT64_C(86400) * SECOND_US)
-/* Documents are poured again all the time, and searchers that were down find their topics trimmed.
- */
+/* Documents are poured again all the time, and searchers that were down find their topics
+ * trimmed. */
 #define TRIM_DELAY_US (2 * SECOND_US)
 enum { SLACK_COUNT = 20 };
 enum { RECOMPOSED_COUNT = 3 }; /* offers of a page: several pages a catalogue */

@@ -3,10 +3,52 @@
 #include "sim/world.h"
 
 #include <assert.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "codec/json.h"
 #include "torg/v1/catalog.pb-c.h"
+
+/* ---- snippets ---- */
+
+#define SNIPPET_CONFIG "snippets.pb.txt"
+#define SNIPPET_PREFIXES "key_prefixes.txt"
+
+static const char snippet_config[] =
+    "Body { Output: JSON\n"
+    "  Sections { Name: \"" WORLD_SNIPPET_BY_CALL "\" }\n"
+    "  Sections { Name: \"" WORLD_SNIPPET_BY_TOPIC "\" Body { InputTopic: \"" WORLD_SNIPPET_TOPIC
+    "\" InputForLB: JSON\n"
+    "    KeyExtractor: \"message-key\" } } }\n";
+static const char snippet_prefixes[] =
+    "1000 " WORLD_SNIPPET_BY_CALL "\n1001 " WORLD_SNIPPET_BY_TOPIC "\n";
+
+static const char *beside(struct arena *arena, const char *dir, const char *name)
+{
+    return arena_printf(arena, "%s.snippets/%s", dir, name);
+}
+
+/* Beside the data, by the first life: the config is the one that is written last. */
+static int write_snippet_files(struct arena *arena, const char *dir, struct err *err)
+{
+    const char *config = beside(arena, dir, SNIPPET_CONFIG);
+    int rc;
+
+    if (access(config, F_OK) == 0)
+        return 0;
+    rc = dir_create(beside(arena, dir, ""), err);
+    rc =
+        rc ? rc : file_write(beside(arena, dir, SNIPPET_PREFIXES), bytes_of(snippet_prefixes), err);
+    return rc ? rc : file_write(config, bytes_of(snippet_config), err);
+}
+
+static int make_snippet_topic(struct world *world, struct err *err)
+{
+    const struct topic_config config = {.partition_count = 2};
+
+    return topic_ensure(world->process.backends.topics, WORLD_SNIPPET_TOPIC, &config, err);
+}
 
 /* ---- life ---- */
 
@@ -17,6 +59,7 @@ static int load_config(struct world *world, const struct world_options *options,
         {"search.spelling", options->spelling ? "true" : "false"},
         {"registry.shards", arena_printf(world->arena, "%u", options->shards + !options->shards)},
         {"auditor.pause", "4s"},
+        {"snippets.config", beside(world->arena, options->dir, SNIPPET_CONFIG)},
         {"feeds.fetch", "false"}, /* nobody's web server is simulated */
         {"searcher.checkpoint",
          arena_printf(world->arena, "%us", options->checkpoint ? options->checkpoint : 600)},
@@ -41,10 +84,16 @@ int world_open(struct world *world, const struct world_options *options, struct 
     *world = (struct world){.arena = arena_new()};
     world->process = (struct process){.config = &world->config, .arena = world->arena};
     process_take_roles(&world->process);
-    rc = load_config(world, options, err);
+    rc = write_snippet_files(world->arena, options->dir, err);
+    rc = rc ? rc : load_config(world, options, err);
     rc = rc ? rc : process_enter(&world->process, err);
-    if (rc)
+    if (rc) {
         arena_free(world->arena);
+        return rc;
+    }
+    rc = make_snippet_topic(world, err);
+    if (rc)
+        world_close(world);
     return rc;
 }
 

@@ -19,6 +19,11 @@ struct world {
     struct process process;
 };
 
+/* Snippets of JSON, by the way that they come; the topic's keys are those of its records. */
+#define WORLD_SNIPPET_BY_CALL "note"
+#define WORLD_SNIPPET_BY_TOPIC "wire"
+#define WORLD_SNIPPET_TOPIC "snippets"
+
 /* How a world is set up; what is not said is as in the product. */
 struct world_options {
     const char *dir;
