@@ -30,6 +30,9 @@ enum {
 static uint32_t doc_count = 1000000, segment_count = 1, query_count = 60;
 static struct snapshot snapshot;
 static struct analysis *analysis;
+static const struct text_lengths text_lengths = {.sums = {TITLE_TOKENS * 4, TEXT_TOKENS * 3},
+                                                 .counts = {4, 4}};
+static float averages[TEXT_NORM_FIELD_COUNT];
 static struct text_norms norms;
 static struct err err;
 static uint64_t checksum;
@@ -174,18 +177,6 @@ static struct text_segment *make_segment(docid first, docid end, const termid *t
     return segment;
 }
 
-static void make_norms(void)
-{
-    static const float averages[2] = {TITLE_TOKENS, TEXT_TOKENS * 3.0F / 4};
-    int i, k;
-
-    for (i = 0; i < 2; i++) {
-        for (k = 0; k < 256; k++)
-            norms.of_length[i][k] =
-                1 / (0.25F + 0.75F * (float)doc_length_value((uint8_t)k) / averages[i]);
-    }
-}
-
 static void make_snapshot(void)
 {
     static const struct field title = {.type = FIELD_TEXT, .weight = 2, .name = "title"};
@@ -213,7 +204,8 @@ static void make_snapshot(void)
     }
     for (i = 0; i < VOCABULARY; i++)
         cumulative[i] = (i ? cumulative[i - 1] : 0) + (float)(1.0 / (i + 1) / sum);
-    make_norms();
+    text_lengths_averages(&text_lengths, averages);
+    text_norms_make(&norms, averages);
     check(schema_add(schema, &title, NULL, &err));
     check(schema_add(schema, &text, NULL, &err));
     for (i = 0; i < segment_count; i++) {
@@ -233,7 +225,9 @@ static void make_snapshot(void)
         .schema = schema,
         .lexicon = lexicon,
         .lengths = lengths,
-        .norms = &norms,
+        .text_lengths = text_lengths,
+        .norms = norms,
+        .bound_averages = averages,
         .segment_count = segment_count,
         .segments = segments,
     };

@@ -141,9 +141,10 @@ class Torg:
             time.sleep(.2)
         say("spelling corrects nothing")
 
-    def serve(self, server):
+    def serve(self, server, docs):
         """A server that is full."""
         self.server, self.numbers = server, {}
+        self.learnt(docs)
 
     def ask(self, text):
         answer = self.server.call({"text": text.encode()[:400].decode(errors="ignore"), "limit": DEPTH,
@@ -356,7 +357,7 @@ def main():
                 say(f"{engine_name}: {error}")
                 continue
             if engine_name == "torg" and server:
-                engine.serve(server)
+                engine.serve(server, made.docs)
             else:
                 engine.fill(made.docs)
             begin = time.monotonic()

@@ -20,13 +20,15 @@ OF_SELLER = {
     "DraftService": "OpenDraft GetDraft SaveDraft DiscardDraft PublishDraft",
     "CabinetService": "ListOffers GetCounts GetTotals",
     "ContactService": "ListMessages",
-    "FeedService": "Import SendEvents ImportFile GetTask ListTasks GetReport ConfirmTask CancelTask UndoTask "
+    "FeedService": "Import SendEvents ImportFile GetTask ListTasks GetReport GetReasons ConfirmTask CancelTask "
+                   "UndoTask "
                    "SetSchedule GetSchedule ListSchedules PauseSchedule ResumeSchedule RunSchedule RemoveSchedule "
                    "SetCategories GetCategories RemoveCategories",
 }
 OF_CLIENT = {
     "DocumentService": "PutDocuments PutFields GetDocument",
     "SchemaService": "GetSchema DeclareSchema",
+    "ColumnService": "LoadColumn ListColumns DropColumn",
     "EpochService": "PlanEpoch StartEpoch GetEpochs SwitchEpoch RollbackEpoch AbandonEpoch DropEpoch",
     "QueueService": "ListLanes ListFailed GetFailed ReplayFailed DropFailed",
     "SearcherService": "Search Explain GetFreshness ListIndexed CompareEpochs CheckShard CountWords SearchShard",

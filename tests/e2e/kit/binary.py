@@ -20,6 +20,7 @@ from kit import tap
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 TORG = os.environ.get("TORG_BIN", str(TOP / "build-test" / "torg"))
+FREE_PORTS = ("--listen=127.0.0.1:0", "--operator-listen=127.0.0.1:0")
 # A search that a busy machine holds up for seconds is answered all the same, with its snippets, and never
 # from the state before a restart: tests of these limits set them themselves. Processes that ask each other
 # have the usual ones.
@@ -38,11 +39,12 @@ looked_for_leaks = set()
 
 
 def torg(*words, cwd=None, **variables):
-    """Runs a command to its end. The first of its kind is looked at for leaks; that takes a third of its
-    time, and tests that wait ask often."""
+    """Runs a command to its end. The first of its kind is looked at for leaks, and knows who allocated what;
+    that takes a third of its time, and tests that wait ask often."""
     kind = words[:2]
     if kind in looked_for_leaks:
-        variables = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0", **variables}
+        variables = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:malloc_context_size=1",
+                     **variables}
     looked_for_leaks.add(kind)
     return tap.run(TORG, *words, cwd=cwd, env=environment(**variables))
 

@@ -155,7 +155,7 @@ class Page:
 
     def __init__(self, browser, url, width=1280, height=900, language="en", dark=False,
                  place=None, scale=1):
-        self.browser, self.requests, self.errors = browser, [], []
+        self.browser, self.requests, self.errors, self.held = browser, [], [], []
         context = browser.call("Target.createBrowserContext")["browserContextId"]
         target = browser.call("Target.createTarget", url="about:blank",
                               browserContextId=context)["targetId"]
@@ -183,6 +183,8 @@ class Page:
     def take(self, method, params):
         if method == "Network.requestWillBeSent":
             self.requests.append(params["request"]["url"])
+        elif method == "Fetch.requestPaused":
+            self.held.append(params["requestId"])
         elif method == "Runtime.exceptionThrown":
             details = params["exceptionDetails"]
             self.errors.append(details.get("exception", {}).get("description", details["text"]))
@@ -195,6 +197,17 @@ class Page:
     def resize(self, width, height, scale=1):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
                   deviceScaleFactor=scale, mobile=width < 600)
+
+    def hold(self, pattern):
+        """Requests for such addresses wait until they are let go: what is seen without their answers stays."""
+        self.call("Fetch.enable", patterns=[{"urlPattern": pattern}])
+
+    def let_go(self):
+        self.call("Runtime.evaluate", expression="0")       # what was held until now is known
+        for each in self.held:
+            self.call("Fetch.continueRequest", requestId=each)
+        self.held = []
+        self.call("Fetch.disable")
 
     def go(self, url):
         self.js("window.isLeft = true")

@@ -34,8 +34,7 @@ GONE = (OSError, http.client.HTTPException, h2raw.Closed)
 # Freed memory must really be freed, or the memory bounds would measure the sanitizer.
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "quarantine_size_mb=1:thread_local_quarantine_size_kb=16:"
-                    "allocator_release_to_os_interval_ms=200:malloc_context_size=8",
-    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+                    "allocator_release_to_os_interval_ms=200:malloc_context_size=8:handle_sigill=1",
     "TSAN_OPTIONS": "halt_on_error=1",
 }
 
