@@ -13,6 +13,7 @@ from kit.market import CATALOG  # noqa: E402
 
 MOSCOW = {"latitude": 55.7512, "longitude": 37.6184}
 PETERSBURG = {"latitude": 59.9386, "longitude": 30.3141}
+FREE_PORTS = ("--listen=127.0.0.1:0", "--operator-listen=127.0.0.1:0")    # nobody else's may be in the way
 
 
 class Market(Place):
@@ -465,7 +466,7 @@ def two_formulas_take_turns_and_are_credited():
         tap.contains(market.torg("experiment", "list").stdout, "it is better")
         tap.equal(market.stop(), 0)
         tap.contains(market.torg("experiment", "list").stdout, "over, since")
-        refused = market.torg("up", "--search.experiment=score * sise")
+        refused = market.torg("up", *FREE_PORTS, "--search.experiment=score * sise")
         tap.contains(refused.stderr, 'search.experiment: byte 9: "sise" is neither a field nor a function')
 
 
@@ -487,7 +488,7 @@ def the_operator_s_formula_decides_the_order():
         tap.equal([int(name[-1]) % 2 for name in far[:6]], [0, 0, 0, 1, 1, 1])
         tap.equal(len(market.names(**request, category="bikes")), 6, "without a point")
         tap.equal(market.stop(), 0)
-        refused = market.torg("up", "--ranking.best=score | bikes: score * sise")
+        refused = market.torg("up", *FREE_PORTS, "--ranking.best=score | bikes: score * sise")
         tap.equal(refused.returncode != 0, True)
         tap.contains(refused.stderr, 'ranking.best, category bikes: byte 9: "sise" is neither a field nor a function')
 
