@@ -830,6 +830,7 @@ static void what_waits_through_a_switch_and_does_not_fit_is_to_be_seen(void **st
                      1);
     start(field("colour", TORG__V1__SCHEMA_FIELD__TYPE__KEYWORD));
     run_all(indexer);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 1);
     assert_int_equal(try_switch(false, &err), 0);
     clock_manual_advance(&place.clock, (int64_t)FAILED_PAUSE_MS_MAX * 2 * MS_US);
     run_all(indexer);

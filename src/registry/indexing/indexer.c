@@ -145,6 +145,16 @@ static void count_late(struct batch *batch, const struct item *item)
                                       client_numbering(client, &client->epochs[i])->scheme));
 }
 
+/* What a pour has queued was sent to the epoch that is built alone: that says nothing of what
+ * another epoch could not take. */
+static bool clears_failure(const struct item *item)
+{
+    if (!item->failed || (item->state == ITEM_SUPERSEDED && item->lane != LANE_FAILED))
+        return false;
+    return item->element.order.epoch <= item->row->order.epoch ||
+           item->element.order.epoch == item->failed->order.epoch;
+}
+
 /* The batch has been sent: its place is behind it. */
 static void remember(struct batch *batch)
 {
@@ -164,7 +174,7 @@ static void remember(struct batch *batch)
                     &pending->left_capacity);
         if (item->state == ITEM_FAILED)
             add_failure(indexer, item, batch->now_us);
-        else if (item->failed && (item->state != ITEM_SUPERSEDED || item->lane == LANE_FAILED))
+        else if (clears_failure(item))
             add_cleared(pending, item->failed);
     }
     for (int lane = 0; lane < LANE_FAILED; lane++)
