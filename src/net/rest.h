@@ -89,7 +89,7 @@ struct rest_service {
     const struct rest_method *methods;
     size_t method_count;
     void *context; /* given to handlers by call_context */
-    bool remote;   /* its data is on another machine: RPC_BRIEF does not hold */
+    bool remote;   /* as in struct rpc_service */
 };
 
 /* The first parameter of this name; its value may be empty. NULL: there is none. */
