@@ -83,7 +83,7 @@ int failed_list(struct store_tx *tx, int64_t client_id, const struct failed_filt
                 struct err *err);
 int failed_find(struct store_tx *tx, int64_t client_id, uint32_t shard, struct bytes pk,
                 struct arena *arena, struct failed_element *element, bool *found, struct err *err);
-/* Tries it again at once, with all its tries before it; an empty pk: all of the client, at most
+/* Tries it again at once, its count of tries back at zero; an empty pk: all of the client, at most
  * max of them that are not due yet. */
 int failed_replay(struct store_tx *tx, int64_t client_id, uint32_t shard, struct bytes pk,
                   int64_t now_us, size_t max, int64_t *count, struct err *err);
