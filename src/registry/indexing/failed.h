@@ -4,10 +4,10 @@
  * could not apply (refusals.h), each with its reason.
  *
  * At most one a key, the newest. It is tried again with growing pauses; after the last try it is
- * parked: it waits for a person, who lets it be tried anew (replay) or gives it up (drop). A newer
- * write of the key that is sent takes its place off the list.
- * Written by the owner of the shard, under its fence, by the reader of refusals and by operators;
- * they may meet at one row, so the owner takes off what it has seen and nothing that came since.
+ * parked: it waits for a person, who has it tried again (replay) or gives it up (drop). A newer
+ * write of the key that is sent takes it off the list. Written by the owner of the shard, under its
+ * fence, by the reader of refusals and by operators; they may meet at one row, so the owner takes
+ * off what it has seen and nothing that came since.
  */
 #ifndef TORG_REGISTRY_INDEXING_FAILED_H
 #define TORG_REGISTRY_INDEXING_FAILED_H
