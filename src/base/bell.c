@@ -2,8 +2,8 @@
 /*
  * bell.c - see bell.h.
  *
- * Who rings counts first and then looks for a waiter; who waits says so first and then looks at the
- * count. All four are sequentially consistent, so one of the two sees the other.
+ * A ringer counts first and then checks for a waiter; a waiter announces itself first and then
+ * checks the count. All four are sequentially consistent, so one of the two sees the other.
  */
 #include "base/bell.h"
 

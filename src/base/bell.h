@@ -2,9 +2,9 @@
 /*
  * bell.h - writers of a queue tell its reader in the same process that there is something to do.
  *
- * It is only a hint, so that nobody has to wait for the next look at the queue: the queue's row is
- * what counts, and writers of other processes ring nobody. A task (task.h) waits on one: its own,
- * or one that is there before and after it.
+ * It is only a hint that saves waiting for the next poll: the queue's row is what counts, and
+ * writers in other processes ring nobody. A task (task.h) waits on a bell: its own, or one that
+ * outlives it.
  * Threads: any may ring; one at a time waits. A ring with nobody waiting costs two atomics.
  */
 #ifndef TORG_BASE_BELL_H

@@ -2,9 +2,9 @@
 /*
  * clock.h - the time, given to a module rather than taken by it, so that tests can move it.
  *
- * Wall time is microseconds since 1970 (UTC) and may step; it is for people and for stored
- * times. Monotonic time is for durations, leases and deadlines. Who waits for a time waits on its
- * clock, so a process runs wholly on the one it was given. Safe for all threads.
+ * Wall time is microseconds since 1970 (UTC) and may step; it is for people and for stored times.
+ * Monotonic time is for durations, leases and deadlines. Every wait for a time is on a clock, so a
+ * process runs entirely on the one it was given. Safe for all threads.
  */
 #ifndef TORG_BASE_CLOCK_H
 #define TORG_BASE_CLOCK_H

@@ -2,9 +2,9 @@
 /*
  * condition.h - a condition variable whose waits end at times of a given clock.
  *
- * Used with a mutex as pthread's: the state is looked at, and changed, with the lock held; who
- * waits looks again afterwards. Every wait of the house for another thread is one of these, so that
- * a clock other than the system's can end it.
+ * Used with a mutex like pthread's: the state is read and changed with the lock held; a waiter
+ * checks it again afterwards. Every wait for another thread in this program is one of these, so a
+ * clock other than the system's can end it.
  */
 #ifndef TORG_BASE_CONDITION_H
 #define TORG_BASE_CONDITION_H

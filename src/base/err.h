@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * err.h - a fault of the world, told twice: a code for the caller, a text for a person.
+ * err.h - a fault of the world, reported twice: a code for the caller, a text for a person.
  *
  * A function that can fail returns 0 or a negative err_code and fills the struct err it was
  * given (which may be NULL when nobody will read the text). Bugs are asserts, not errors.

@@ -3,11 +3,11 @@
  * fair.c - see fair.h.
  *
  * Callers with jobs are a heap by tag, the virtual time at which their next job starts; the time of
- * the queue is the tag of the last job taken. A caller of whom running_max jobs run stands in a
- * list instead, until one of them has ended. Lanes of a caller are in two lists (as flows of
- * fq_codel are): new ones, of which no job was taken since they came, go first; one with more jobs
- * behind its first goes to the end of the old ones, which take turns. After FAIR_DEEP new ones an
- * old one is next. A lane is forgotten when it is empty, a caller when it is that and the queue's
+ * the queue is the tag of the last job taken. A caller with running_max running jobs is in a list
+ * instead, until one of them has ended. Lanes of a caller are in two lists (as flows of fq_codel
+ * are): new ones, of which no job was taken since they came, go first; a lane with more jobs behind
+ * its first goes to the end of the old ones, which take turns. After FAIR_DEEP new ones an old one
+ * is next. A lane is forgotten when it is empty, a caller when all its lanes are and the queue's
  * time has passed its tag.
  */
 #include "base/fair.h"

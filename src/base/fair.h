@@ -3,11 +3,11 @@
  * fair.h - jobs that wait, in an order in which nobody can keep others waiting: start-time fair
  * queueing by caller, and by lane within a caller.
  *
- * A caller pays for what its jobs cost, and who has paid least is next; who comes anew is not
- * owed for the time it was away. Lanes of one caller (its connections) take turns; a lane that has
- * but one job goes before lanes that have many (FAIR_DEEP to one), so that whoever asks one thing
- * at a time waits for few. When there is no room, the caller with the most work in the queue loses
- * its newest job.
+ * A caller pays for what its jobs cost, and the one that has paid least is next; a caller that
+ * comes back is owed nothing for the time it was away. Lanes of one caller (its connections) take
+ * turns; a lane with only one job goes before lanes with many (FAIR_DEEP to one), so a client that
+ * asks one thing at a time waits for few others. When there is no room, the caller with the most
+ * work in the queue loses its newest job.
  *
  * Threads: one at a time; workers.c has the lock.
  */

@@ -2,8 +2,8 @@
 /*
  * file_calls.h - the system calls by which files become durable, and how tests make them fail.
  *
- * Each is the call of its name. Who keeps data in files uses these, so that a test can have the
- * disk full or broken at any of them: nothing else is known to find what is left half done.
+ * Each is the call of its name. All code that keeps data in files uses these, so a test can have
+ * the disk full or broken at any of them: we know no other way to find what is left half done.
  */
 #ifndef TORG_BASE_FILE_CALLS_H
 #define TORG_BASE_FILE_CALLS_H

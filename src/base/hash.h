@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash.h - the one hash of the house: xxh3, 64 bits, or 128.
+ * hash.h - the one hash function of this program: xxh3, 64 or 128 bits.
  *
  * Shards and partitions are chosen by it, so it is part of stored formats: it never changes.
  * Not for secrets; those use OpenSSL in access/.

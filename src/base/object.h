@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * object.h - an object says what it is, and whoever is handed one asks (Varnish's CHECK_OBJ).
+ * object.h - an object says what kind it is, and every function that gets one checks it (Varnish's
+ * CHECK_OBJ).
  *
- * What lives longer than a call has `uint32_t magic` as its first member: four letters of its kind,
- * from object_begin to object_end. The functions of its module check it on entry, and so does who
- * gets one through a void pointer or from another thread. One that was freed, was never begun, or
- * is of another kind ends the process there, with what was expected and what was found; also in
- * release builds. That is for bugs alone: nothing from outside decides what a pointer leads to.
+ * An object that lives longer than a call has `uint32_t magic` as its first member: four letters
+ * for its kind, from object_begin to object_end. The functions of its module check it on entry, and
+ * so does code that gets one through a void pointer or from another thread. One that was freed, was
+ * never begun, or is of another kind ends the process there, with the expected and the actual kind;
+ * also in release builds. This only catches bugs: no input decides what a pointer leads to.
  *
  *     enum { STORE_MAGIC = OBJECT_MAGIC('s', 't', 'o', 'r') };
  *     struct store { uint32_t magic; ... };

@@ -2,11 +2,11 @@
 /*
  * pack.h - bytes kept small: as they are below a size, compressed (zstd) from it on.
  *
- *     0 | the bytes            1 | a zstd frame that tells its content's size
+ *     0 | the bytes            1 | a zstd frame that has its content's size
  *     2 | the same, made with a dictionary
  *
- * Small ones gain nothing and cost a read its time; what compression does not make smaller is
- * kept as it is. Threads: any; each keeps its own working memory.
+ * Compressing small ones gains nothing and slows reads down; bytes that compression does not make
+ * smaller are kept as they are. Threads: any; each keeps its own working memory.
  */
 #ifndef TORG_BASE_PACK_H
 #define TORG_BASE_PACK_H

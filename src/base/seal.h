@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seal.h - a keyed hash (SipHash-2-4) that tells what we have made from what somebody made up.
+ * seal.h - a keyed hash (SipHash-2-4) that distinguishes what we issued from what somebody made up.
  *
- * Of bytes that are handed out and come back: who does not know the key cannot make the seal of
- * other bytes. It hides nothing.
+ * For bytes that are handed out and come back: nobody can make the seal of other bytes without the
+ * key. It hides nothing.
  */
 #ifndef TORG_BASE_SEAL_H
 #define TORG_BASE_SEAL_H

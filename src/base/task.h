@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * task.h - a thread with a name, that can be woken and stopped, and that tells what it is doing.
+ * task.h - a thread with a name that can be woken and stopped, and that reports what it is doing.
  *
  * It lives in the struct of its owner, zeroed until it is started. Its function looks for work and
  * calls task_wait, which ends early when somebody wakes it or asks it to stop; a wake-up between
  * two waits is not lost. A task that shares a lock with others waits on their condition instead
  * (task_wait_on), and its owner signals that one after task_ask_stop.
  *
- * All tasks are in one list; those of one clock are those of one process (several run in one
- * address space in tests). One that neither waits nor says anything for longer than its own limit
- * is stalled: tasks_judge warns and counts.
+ * All tasks are in one list; tasks with the same clock belong to the same process (in tests several
+ * run in one address space). A task that neither waits nor reports anything for longer than its own
+ * limit is stalled: tasks_judge warns and counts.
  * Threads: start and stop are the owner's; wait, says and rest are the task's own; wake anybody's.
  */
 #ifndef TORG_BASE_TASK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * violation.h - everything that is wrong with one message, told at once, field by field.
+ * violation.h - everything that is wrong with one message, reported at once, field by field.
  *
  * A validator adds as it goes and is asked at the end. The list lives in the arena of the
  * request; past VIOLATION_COUNT_MAX further reasons are only counted.

@@ -3,7 +3,7 @@
  * workers.h - a bounded pool of threads for work that may block, with a bounded queue.
  *
  * Threads are started when first needed. Jobs are embedded in whatever they work on and never
- * copied. Those that wait are taken in a fair order (fair.h), by whose they are. Any thread may
+ * copied. Waiting jobs are taken in a fair order (fair.h) among their callers. Any thread may
  * submit.
  */
 #ifndef TORG_BASE_WORKERS_H

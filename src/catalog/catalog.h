@@ -152,6 +152,9 @@ static inline bool category_is_within(const struct category *category, const str
     return category->number >= above->number && category->number <= above->last;
 }
 
+/* Standard filters are the numbers from 1 to this, the last of the .proto. */
+int category_filter_last(void);
+
 static inline bool category_has_filter(const struct category *category,
                                        Torg__V1__Category__Filter filter)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* catalog_policy.c - standard filters and rules of publication, inherited down the tree. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -159,6 +160,15 @@ const char *catalog_currency(const struct catalog *catalog)
 
 /* --- standard filters --- */
 
+int category_filter_last(void)
+{
+    const ProtobufCEnumDescriptor *filters = &torg__v1__category__filter__descriptor;
+    int last = filters->values[filters->n_values - 1].value; /* they are ascending */
+
+    assert(last < 32); /* struct category keeps a bit of each */
+    return last;
+}
+
 /* The bits of the list; what is wrong with it has been told. */
 static uint32_t filter_bits(struct loading *loading, const struct place *place,
                             const Torg__V1__Category__Filter *list, size_t count)
@@ -166,7 +176,7 @@ static uint32_t filter_bits(struct loading *loading, const struct place *place,
     uint32_t bits = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (list[i] <= 0 || list[i] > TORG__V1__CATEGORY__FILTER__EXCHANGE)
+        if (list[i] <= 0 || (int)list[i] > category_filter_last())
             loading_fault(loading, place, "", "there is no standard filter %d", (int)list[i]);
         else if (bits >> list[i] & 1)
             loading_fault(loading, place, "", "the filter at %zu comes twice", i);
@@ -184,10 +194,10 @@ uint32_t loading_default_filters(struct loading *loading)
     return defaults ? filter_bits(loading, &place, defaults->filters, defaults->n_filters) : 0;
 }
 
-static const char *filter_name(unsigned filter)
+static const char *filter_name(int filter)
 {
     const ProtobufCEnumValue *value =
-        protobuf_c_enum_descriptor_get_value(&torg__v1__category__filter__descriptor, (int)filter);
+        protobuf_c_enum_descriptor_get_value(&torg__v1__category__filter__descriptor, filter);
 
     return value ? value->name : "?";
 }
@@ -201,7 +211,7 @@ void loading_inherit_filters(struct loading *loading, struct category *category)
     uint32_t hide =
         filter_bits(loading, &hidden, message->hidden_filters, message->n_hidden_filters);
 
-    for (unsigned i = 1; i <= TORG__V1__CATEGORY__FILTER__EXCHANGE; i++) {
+    for (int i = 1; i <= category_filter_last(); i++) {
         if (hide >> i & 1 && !(category->filters >> i & 1))
             loading_fault(loading, &hidden, "", "\"%s\" inherits no filter %s that it could hide",
                           category->id, filter_name(i));

@@ -99,9 +99,10 @@ static void put_synonyms(const struct view *view, const struct category *categor
 static void put_filters(const struct view *view, const struct category *category,
                         Torg__V1__CategoryView *message)
 {
-    message->filters = arena_array(view->arena, TORG__V1__CATEGORY__FILTER__EXCHANGE + 1,
-                                   sizeof(message->filters[0]));
-    for (int i = 1; i <= TORG__V1__CATEGORY__FILTER__EXCHANGE; i++) {
+    int last = category_filter_last();
+
+    message->filters = arena_array(view->arena, (size_t)last + 1, sizeof(message->filters[0]));
+    for (int i = 1; i <= last; i++) {
         if (category_has_filter(category, i))
             message->filters[message->n_filters++] = i;
     }

@@ -53,20 +53,20 @@ const struct setting setting_table[SETTING_COUNT] = {
                               .default_text = "20s",
                               .kind = SETTING_DURATION,
                               .max = 10LL * MINUTE_US,
-                              .help = "How long calls in flight may go on after SIGTERM."},
+                              .help = "How long calls in flight may continue after SIGTERM."},
     [SETTING_SERVER_DRAIN_PAUSE] =
         {.name = "server.drain_pause",
          .default_text = "0s",
          .kind = SETTING_DURATION,
          .max = 10LL * MINUTE_US,
-         .help = "How long a process that was asked to stop goes on serving as before, while "
-                 "/readyz says that it is not ready: until balancers have looked."},
+         .help = "How long a process that was asked to stop continues to serve as before, while "
+                 "/readyz says that it is not ready: until load balancers have noticed."},
     [SETTING_SERVER_REUSE_PORT] =
         {.name = "server.reuse_port",
          .default_text = "false",
          .kind = SETTING_BOOL,
          .help = "Several processes of one user may listen on server.listen, so that the next one "
-                 "is started before this one is stopped. A second one by mistake is not noticed."},
+                 "is started before this one is stopped. One started by mistake is not noticed."},
     [SETTING_SERVER_PROXIES] =
         {.name = "server.proxies",
          .default_text = "",
@@ -144,11 +144,11 @@ const struct setting setting_table[SETTING_COUNT] = {
          .default_text = "",
          .kind = SETTING_PATH,
          .optional = true,
-         .help = "Public keys (JWKS) of whoever signs sellers' tokens (JWT): a file, or an address "
-                 "that "
-                 "begins with https:// (http:// on loopback alone). Read again when the file "
-                 "changes, the address every few minutes and when a token names an unknown key. "
-                 "Empty: no tokens are accepted."},
+         .help =
+             "Public keys (JWKS) of the issuer that signs sellers' tokens (JWT): a file, or an "
+             "address that begins with https:// (http:// on loopback only). Read again when the "
+             "file changes, the address every few minutes and when a token names an unknown "
+             "key. Empty: no tokens are accepted."},
     [SETTING_TOKENS_ISSUER] = {.name = "tokens.issuer",
                                .default_text = "",
                                .kind = SETTING_TEXT,
@@ -249,7 +249,7 @@ const struct setting setting_table[SETTING_COUNT] = {
                             .kind = SETTING_TEXT,
                             .optional = true,
                             .help = "The name to sign in to ZooKeeper with (scheme digest). Set: "
-                                    "what is made there is for this name alone. Empty: anybody who "
+                                    "only this name can use what is made there. Empty: anybody who "
                                     "reaches ZooKeeper may change it."},
     [SETTING_COORD_PASSWORD_FILE] =
         {.name = "coord.password_file",
@@ -489,9 +489,9 @@ const struct setting setting_table[SETTING_COUNT] = {
                                    .kind = SETTING_DURATION,
                                    .min = MS_US,
                                    .max = 60LL * SECOND_US,
-                                   .help = "How long a search of documents may take that says no "
-                                           "time of its own. Then it is answered by the shards "
-                                           "that were in time, or told deadline_exceeded."},
+                                   .help = "How long a search of documents may take that sets no "
+                                           "deadline of its own. Then it is answered by the "
+                                           "shards that were in time, or deadline_exceeded."},
     [SETTING_SEARCHER_ADDRESS] = {.name = "searcher.address",
                                   .default_text = "",
                                   .kind = SETTING_LIST,
@@ -506,9 +506,10 @@ const struct setting setting_table[SETTING_COUNT] = {
                                    .choices = "addresses such as http://10.0.0.2:8080, and the "
                                               "word announced",
                                    .optional = true,
-                                   .help = "Other searchers, asked for shards that this process "
-                                           "does not have ready; announced: those that announce "
-                                           "themselves, as they come and go. Empty: it is alone."},
+                                   .help =
+                                       "Other searchers, asked for shards that this process "
+                                       "does not have ready; announced: those that announce "
+                                       "themselves, as they come and go. Empty: there are none."},
     [SETTING_SEARCHER_REPLICAS_KEY] = {.name = "searcher.replicas_key",
                                        .default_text = "",
                                        .kind = SETTING_PATH,
@@ -537,9 +538,9 @@ const struct setting setting_table[SETTING_COUNT] = {
     [SETTING_SEARCH_SYNONYMS] = {.name = "search.synonyms",
                                  .default_text = "true",
                                  .kind = SETTING_BOOL,
-                                 .help = "Words that are one in English, whoever writes them "
-                                         "(shelf and shelves, gray and grey, tv), find each other, "
-                                         "beside the operator's own synonyms."},
+                                 .help = "English words that mean the same "
+                                         "(shelf and shelves, gray and grey, tv) find each other, "
+                                         "in addition to the operator's own synonyms."},
     [SETTING_SEARCH_CLICKS] = {.name = "search.clicks",
                                .default_text = "false",
                                .kind = SETTING_BOOL,
@@ -579,8 +580,8 @@ const struct setting setting_table[SETTING_COUNT] = {
                                  .min = MS_US,
                                  .max = 60LL * SECOND_US,
                                  .help = "How long a buyer's search may take, unless its caller "
-                                         "wants it sooner, with the wait for the writes that it "
-                                         "names. Then it is told deadline_exceeded."},
+                                         "wants it sooner, including the wait for the writes it "
+                                         "names. Then the answer is deadline_exceeded."},
     [SETTING_SEARCH_OLD_MAX] =
         {.name = "search.old_max",
          .default_text = "1h",
@@ -588,8 +589,8 @@ const struct setting setting_table[SETTING_COUNT] = {
          .max = 30LL * 24 * 60 * MINUTE_US,
          .help =
              "While no searcher has caught up with what was indexed, buyers are answered from a "
-             "state that is at most so old, which the answer says, and without offers that may "
-             "not be seen any more. 0s: never; they are told that the search is unavailable."},
+             "state that is at most this old; the answer says so, and leaves out offers that may "
+             "no longer be seen. 0s: never; the search is then unavailable."},
     [SETTING_SEARCH_SEARCHERS] = {.name = "search.searchers",
                                   .default_text = "",
                                   .kind = SETTING_LIST,
@@ -620,19 +621,19 @@ const struct setting setting_table[SETTING_COUNT] = {
                                  .kind = SETTING_PATH,
                                  .optional = true,
                                  .help = "The tree of snippets, in protobuf's text format; schemas "
-                                         "and other files that it names lie beside it. Empty: "
-                                         "there are none. It is looked at each second: a changed "
-                                         "one needs no restart."},
+                                         "and other files that it names are next to it. Empty: "
+                                         "there are none. It is checked every second: changes "
+                                         "need no restart."},
     [SETTING_SNIPPETS_PREFIXES] = {.name = "snippets.prefixes",
                                    .default_text = "",
                                    .kind = SETTING_PATH,
                                    .optional = true,
                                    .help = "The file of key prefixes. Empty: key_prefixes.txt "
-                                           "beside the config."},
+                                           "next to the config."},
     [SETTING_SNIPPETS_ALLOT] = {.name = "snippets.allot",
                                 .default_text = "false",
                                 .kind = SETTING_BOOL,
-                                .help = "Add missing key prefixes to that file by itself. Else a "
+                                .help = "Add missing key prefixes to that file. Otherwise a "
                                         "config with a snippet that has none is refused."},
     [SETTING_SNIPPETS_RETRY_PAUSE] = {.name = "snippets.retry_pause",
                                       .default_text = "1s",

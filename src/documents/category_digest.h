@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * category_digest.h - what a category puts into the documents of its offers, as one number.
+ * category_digest.h - a category's contribution to the documents of its offers, as one number.
  *
  * Two versions of a category with one digest make the same documents (offer_document.c): the path
- * with its names, attributes with what their values become, and the currency that prices are
- * compared in, which is the catalogue's. Names of attributes, limits, policies, synonyms and
- * standard filters are not in documents; pages take them from the catalogue in use.
+ * with its names, attributes with the form that their values take, and the catalogue's currency, in
+ * which prices are compared. Names of attributes, limits, policies, synonyms and standard filters
+ * are not in documents; pages take them from the catalogue in use.
  */
 #ifndef TORG_DOCUMENTS_CATEGORY_DIGEST_H
 #define TORG_DOCUMENTS_CATEGORY_DIGEST_H

@@ -4,17 +4,17 @@
  *
  *   offer-updates ── each partition in order ──> RawDocument ──> QualifiedBatch ──> documents
  *
- * A batch is sent when enough documents are ready, or when so much time has passed since the
- * partition's last and it is not empty: a lone change goes at once. An offset is committed after
+ * A batch is sent when enough documents are ready, or when enough time has passed since the
+ * partition's last batch and there is one: a lone change goes at once. An offset is committed after
  * its documents were acknowledged, so they may be sent twice; the registry's order makes that
- * harmless. Of an offer's revisions that are ready together the newest alone is sent. Takedowns go
- * before all others, to the lane `emergency`.
+ * harmless. If several revisions of an offer are ready together, only the newest is sent. Takedowns
+ * go first, to the lane `emergency`.
  *
- * A record that cannot be made into a document: the newest offer is read and tried; when that fails
- * too, the offer is parked (stage/parked.h) with the reason and everyone else passes. Parked ones
- * are tried again with back-off, each as the offer is then. A newer record of a parked offer that
- * can be used is sent and ends its parking: only the newest is worth indexing. In strict mode
- * nothing is parked: the partition waits, and tries again.
+ * If a record cannot be made into a document, the newest offer is read and tried; when that fails
+ * too, the offer is parked (stage/parked.h) with the reason, and others pass it. Parked ones are
+ * retried with back-off, each as the offer is then. A newer record of a parked offer that can be
+ * used is sent and ends its parking: only the newest is worth indexing. In strict mode nothing is
+ * parked: the partition waits, and tries again.
  *
  * Threads: its reader's one (stage/reader.h). Several composers, in one process or many, share the
  * partitions.

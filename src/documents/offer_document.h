@@ -5,12 +5,12 @@
  *   Offer + catalogue ──> RawDocument: pk = the offer's id, version = its update time in µs,
  *                         modify_timestamp = that and the catalogue's version as further µs
  *
- * So of the documents of one change of an offer the one of the newest catalogue counts, whoever
- * made it and in whatever order they arrive; the same catalogue makes the same document again,
- * which the registry knows already; and no catalogue outdoes a newer change of the offer.
+ * So among the documents of one change of an offer, the one made with the newest catalogue wins,
+ * whoever made it and in whatever order they arrive; the same catalogue makes the same document
+ * again, which the registry already has; and no catalogue overrides a newer change of the offer.
  *
- * An ACTIVE offer is an UPSERT; in every other status it is not to be found: a DELETE. The fields
- * are those of model/offer_fields.h; what they hold is said there.
+ * An ACTIVE offer is an UPSERT; in every other status it must not be found: a DELETE. The fields
+ * are described in model/offer_fields.h.
  */
 #ifndef TORG_DOCUMENTS_OFFER_DOCUMENT_H
 #define TORG_DOCUMENTS_OFFER_DOCUMENT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * recomposer.h - documents follow the catalogue: when another version is in use, the offers whose
- * documents it changes are composed anew.
+ * documents it changes are composed again.
  *
  *   versions done … in use ──> categories that differ ──> their offers, page by page ──> documents
  *                                                                             (lane backfill)
@@ -10,23 +10,25 @@
  * what its documents have (category_digest.h), is new, or is gone; so it is right whatever version
  * between them a document was made with. An offer of a category that is gone is deleted from the
  * index, and comes back with its category. If its newest change is parked the deletion counts as
- * older than that change, which goes on being stuck for whoever follows it.
+ * older than that change, which stays stuck for a caller that follows it.
  *
  * When: not before RECOMPOSE_SETTLE_MS have passed since the version was seen here. By then no
- * composer uses an older one (composer.h, sure_us), so what changes behind the page that was read
- * is composed by the new one anyway, and what was composed by an old one is read.
+ * composer uses an older one (composer.h, sure_us), so an offer that changes before the page just
+ * read is composed with the new version anyway, and one that was composed with an old version is
+ * read.
  *
- * Order: a document made anew has the version of its offer and a later moment (offer_document.h).
- * It replaces the one of the old catalogue and nothing else; made twice it is the same document.
+ * Order: a document composed again has the version of its offer and a later moment
+ * (offer_document.h). It replaces only the one of the old catalogue; composing twice gives the same
+ * document.
  *
- * Never in the way: a page is sent when the receiver has taken the one before, so a live change
- * waits for one page at the worst, and the lane backfill gives way to main in the queue. Offers
- * that have just changed go by main: their own change may be waiting there, and would be held up by
- * a newer document in a slower lane.
+ * Never in the way: a page is sent when the receiver has taken the previous one, so a live change
+ * waits for one page at worst, and the lane backfill gives way to main in the queue. Offers that
+ * have just changed go by main: their own change may be waiting there, and would be held up by a
+ * newer document in a slower lane.
  *
- * Where it is is a row of the store (recompose_mark.h), moved after a page has been taken: a crash
- * repeats one page. A newer version begins anew, with the categories of both. One composer of all
- * works at a time, by coord; should two, the row tells the one that it was overtaken.
+ * Its position is a row of the store (recompose_mark.h), moved after a page has been taken: a crash
+ * repeats one page. A newer version starts again, with the categories of both. Only one composer
+ * works at a time, by coord; should two do so, the row reveals to one that it was overtaken.
  *
  * It reads the store of offers, not a topic, so it is no handler of stage/reader.h: there is
  * nothing to commit but its row, and an offer that cannot be composed is counted, its change being

@@ -2,11 +2,12 @@
 /*
  * title_head.h - the words of a title that say what the thing is.
  *
- * A title in Latin letters ends with it, before what it has, is for or is painted in: "Toro 22 in.
- * Gas Lawn Mower with Briggs Engine": lawn mower; "Blade for Lawn Mowers": blade. One in Cyrillic
- * begins with it: "Чехол для телефона": чехол; where it names nothing there ("Huawei nova 11 128
- * ГБ") it is read as one in Latin letters. So the thing is told from its parts. A guess by place
- * and a few words of grammar: who looks for other words of the title finds it as well.
+ * In a title in Latin letters they come last, before its parts, purpose or colour: "Toro 22 in. Gas
+ * Lawn Mower with Briggs Engine": lawn mower; "Blade for Lawn Mowers": blade. One in Cyrillic
+ * begins with them: "Чехол для телефона": чехол; if it names nothing there ("Huawei nova 11 128
+ * ГБ") it is read like one in Latin letters. So the thing is distinguished from its parts. It is a
+ * guess by position and a few words of grammar: searches for other words of the title find it as
+ * well.
  */
 #ifndef TORG_DOCUMENTS_TITLE_HEAD_H
 #define TORG_DOCUMENTS_TITLE_HEAD_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rest.h - how a resource is declared and what its handler sees: an address with variables, read
- * and changed by the ordinary methods of HTTP, whose bodies are what they are.
+ * and changed by the ordinary methods of HTTP, with bodies of any format.
  *
- * What is a message belongs into a .proto and rpc.h, where gRPC and JSON are one; this is for what
- * is not: snippets of any format, photos, documents of any shape.
+ * Messages belong in a .proto and rpc.h, where gRPC and JSON are one; this is for everything else:
+ * snippets of any format, photos, documents of any shape.
  *
  *     static int put_note(struct call *call, const struct rest_request *request,
  *                         struct rest_answer *answer, struct err *err);
@@ -13,10 +13,10 @@
  *         {.verb = "PUT", .path = "/v1/notes/{id}", .run = put_note, .scope = "notes"},
  *     };
  *
- * "{id}" is one part of the path, "{name...}" (the last) all that are left, at least one. A path
- * that several declare is the first's, as far as verbs go. HEAD is answered by what answers GET.
- * Access, deadlines, limits, threads (RPC_INLINE, RPC_BRIEF, else a worker) and metrics are those
- * of every call, and so is what a handler may ask of its call (call_context, call_arena,
+ * "{id}" is one part of the path, "{name...}" (the last) all the rest, at least one. If several
+ * services declare a path, each verb goes to the first. HEAD is answered by the handler of GET.
+ * Access, deadlines, limits, threads (RPC_INLINE, RPC_BRIEF, otherwise a worker) and metrics are
+ * those of every call, and so is what a handler may ask of its call (call_context, call_arena,
  * call_add_header, ...). Its error is answered as JSON, as for every caller that is not gRPC.
  */
 #ifndef TORG_NET_REST_H
@@ -89,7 +89,7 @@ struct rest_service {
     const struct rest_method *methods;
     size_t method_count;
     void *context; /* given to handlers by call_context */
-    bool remote;   /* its data is on another machine: RPC_BRIEF does not hold */
+    bool remote;   /* as in struct rpc_service */
 };
 
 /* The first parameter of this name; its value may be empty. NULL: there is none. */

@@ -67,7 +67,9 @@ struct rpc_service {
     const struct rpc_method *methods; /* methods of the .proto not named here: UNIMPLEMENTED */
     size_t method_count;
     void *context; /* given to handlers by call_context */
-    bool remote;   /* its data is on another machine: RPC_BRIEF does not hold */
+    /* Its data is in another process: its handlers wait for answers from there, so neither
+     * RPC_BRIEF (and RPC_PROMPT with it) nor RPC_COMPUTE holds, and all run on the workers. */
+    bool remote;
     /* Around a run of brief calls on one thread, which have all arrived before; may be NULL. */
     void (*begin)(void *context);
     void (*end)(void *context);

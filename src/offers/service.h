@@ -2,8 +2,8 @@
 /*
  * service.h - the services of offers: calls in, answers out.
  *
- * The seller is the credential's; what a message says of it is not asked. What belongs to another
- * seller is answered as what does not exist.
+ * The seller is the credential's; whatever a message says about it is ignored. An offer of another
+ * seller is answered like one that does not exist.
  */
 #ifndef TORG_OFFERS_SERVICE_H
 #define TORG_OFFERS_SERVICE_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * many.h - one statement for many rows, so that a server far away is asked less often.
+ * many.h - one statement for many rows, which saves round trips to a distant server.
  *
- * Statements have fixed numbers of rows, so that few texts are prepared: so many rows are written
- * by some of the largest, then of the smaller ones.
+ * Statements have fixed numbers of rows, so few texts are prepared: rows are written by the largest
+ * statements first, the rest by smaller ones.
  */
 #ifndef TORG_REGISTRY_MANY_H
 #define TORG_REGISTRY_MANY_H

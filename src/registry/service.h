@@ -2,9 +2,9 @@
 /*
  * service.h - the services of the registry: calls in, answers out.
  *
- * The client is the credential's, if that is bound to one; else the message's, else "default". The
- * composer's (OFFER_CLIENT) is reserved: who could write it could take any seller's offer out of
- * the search, or put one in that nobody has seen.
+ * The client is the credential's, if that is bound to one; otherwise the message's, otherwise
+ * "default". The composer's (OFFER_CLIENT) is reserved: a caller that could write it could take any
+ * seller's offer out of the search, or put in one that nobody has checked.
  */
 #ifndef TORG_REGISTRY_SERVICE_H
 #define TORG_REGISTRY_SERVICE_H

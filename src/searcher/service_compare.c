@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * service_compare.c - the last queries, asked of the epoch that serves and of another one: what
- * would buyers see that they do not see now, and what would be gone? See service.h.
+ * service_compare.c - the last queries, sent to the serving epoch and to another one: what would
+ * buyers see that they do not see now, and what would disappear? See service.h.
  */
 #include <string.h>
 

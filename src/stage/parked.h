@@ -6,9 +6,10 @@
  *                     │        └ waits behind the first (PARKED_BEHIND)
  *                     └ tried again at next_us, then later and later
  *
- * One table for all stages. A row is durable before the topic's offset passes its record, and goes
- * when the stage has used it, when a newer one of its key has taken its place (PARKED_NEWEST), or
- * when a person gives it up. The reader (reader.h) writes; operators hurry and drop (service.h).
+ * One table for all stages. A row is durable before the topic's offset passes its record, and is
+ * deleted when the stage has used it, when a newer one of its key has replaced it (PARKED_NEWEST),
+ * or when a person gives it up. The reader (reader.h) writes; operators replay and drop
+ * (service.h).
  */
 #ifndef TORG_STAGE_PARKED_H
 #define TORG_STAGE_PARKED_H

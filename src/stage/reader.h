@@ -10,13 +10,13 @@
  * An offset is committed after everything up to it was used and made durable, or was parked, which
  * is durable too: nothing is lost by a stop or a kill, and a record may come again (at least once),
  * so a handler must recognise that. While the world fails (err_is_passing) a record is tried again.
- * One that cannot be used is parked, and other keys pass it; what becomes of its own key says
- * options.order. In strict mode, and while there is no room for more parked ones, its partition
- * waits instead, and goes on by itself.
+ * One that cannot be used is parked, and other keys pass it; options.order decides about later
+ * records of its own key. In strict mode, and while there is no room for more parked records, its
+ * partition waits instead, and continues by itself.
  *
- * Threads: one reads; where workers are asked for, so many use a poll's records, each those of its
- * own keys. Several readers of a group, in one process or many, share the partitions; whoever has a
- * partition tries its parked records again.
+ * Threads: one reads; if there are workers, they use a poll's records, each those of its own keys.
+ * Several readers of a group, in one process or many, share the partitions; the owner of a
+ * partition retries its parked records.
  */
 #ifndef TORG_STAGE_READER_H
 #define TORG_STAGE_READER_H

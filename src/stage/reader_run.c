@@ -3,7 +3,7 @@
  * reader_run.c - the records of one poll, used in the order of each key; see reader.h.
  *
  * Each record gets an outcome. A partition is done up to its first record that is not, and is read
- * again from there: what was used behind it, by another worker, comes again.
+ * again from there: records after it that another worker has used come again.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
  * migrate.h - brings a store's schema to what this binary knows.
  *
  * Migrations are the files of sql/, built into the binary, numbered from 1 without gaps. Each is
- * applied in a transaction that also records its number, name and checksum in schema_migration.
- * An applied one never changes: a difference is refused by name, and so is a store that a newer
- * binary has migrated. Several starters at once take turns. What stands in a comment that begins
- * with "sqlite:" is part of the statement for SQLite: WITHOUT ROWID, one tree instead of two.
+ * applied in a transaction that also records its number, name and checksum in schema_migration. An
+ * applied one never changes: a difference is refused by name, and so is a store that a newer binary
+ * has migrated. Several starters at once take turns. Text in a comment that begins with "sqlite:"
+ * is part of the statement for SQLite: WITHOUT ROWID, one tree instead of two.
  */
 #ifndef TORG_STORE_MIGRATE_H
 #define TORG_STORE_MIGRATE_H

@@ -2,9 +2,9 @@
 /*
  * sqlite_checkpointer.c - see sqlite_checkpointer.h.
  *
- * SQLite starts its log anew only when all of it is in the database and no reader uses it, and
- * a writer that never rests keeps it from getting there. So: passive rounds until little is
- * left, then one round with the writer held. The writer's part is two short calls under a mutex.
+ * SQLite restarts its log only when all of it is in the database and no reader uses it, and a
+ * writer that never rests keeps it from getting there. So: passive rounds until little is left,
+ * then one round with the writer held. The writer's part is two short calls under a mutex.
  */
 #include "store/sqlite_checkpointer.h"
 

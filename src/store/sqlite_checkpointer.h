@@ -2,10 +2,10 @@
 /*
  * sqlite_checkpointer.h - moves the write-ahead log into the database, off the commit path.
  *
- * A thread with a connection of its own. The writer tells the log's length after each commit;
- * past store_options.wal_page_count the thread copies pages while the writer goes on, and only for
- * the short rest asks it to stand still, so that the log begins anew. A reader on an old snapshot
- * can prevent that: the log then grows, groups are slowed, at last refused.
+ * A thread with a connection of its own. The writer reports the log's length after each commit;
+ * past store_options.wal_page_count the thread copies pages while the writer continues, and only
+ * for the short rest asks it to pause, so the log starts from its beginning again. A reader on an
+ * old snapshot can prevent that: the log then grows, groups are slowed down and finally refused.
  */
 #ifndef TORG_STORE_SQLITE_CHECKPOINTER_H
 #define TORG_STORE_SQLITE_CHECKPOINTER_H

@@ -3,9 +3,9 @@
  * sqlite_writer.h - the one writer of a SQLite file: many callers' transactions, one commit (group
  * commit).
  *
- * Callers queue and sleep; the writer's thread takes all that wait, runs them one after the
- * other in one SQLite transaction, commits (one sync of the log), and only then wakes them. The
- * queue is bounded by the number of callers. A caller whose function fails is rolled back alone.
+ * Callers queue and sleep; the writer's thread takes all that wait, runs them one after the other
+ * in one SQLite transaction, commits (one sync of the log), and only then wakes them. The queue is
+ * bounded by the number of callers. If a caller's function fails, only that caller is rolled back.
  * When the commit fails, every caller of the group fails.
  */
 #ifndef TORG_STORE_SQLITE_WRITER_H

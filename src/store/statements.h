@@ -2,9 +2,9 @@
 /*
  * statements.h - the prepared statements of one connection, found by their text.
  *
- * A table of sets with a few ways each: bounded, and the least recently used of a set makes
- * room. A statement is marked busy while its rows are read, so that the same text may be run
- * meanwhile: it then gets one of its own. Not for sharing between threads.
+ * A table of sets with a few ways each: bounded, the least recently used of a set makes room. A
+ * statement is marked busy while its rows are read; if the same text is run meanwhile, it gets a
+ * statement of its own. Not for sharing between threads.
  */
 #ifndef TORG_STORE_STATEMENTS_H
 #define TORG_STORE_STATEMENTS_H

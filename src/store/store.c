@@ -2,9 +2,9 @@
 /*
  * store.c - see store.h: the checks that every backend shares, dispatch, and retries.
  *
- * A transaction is run again only when its backend said STORE_AGAIN: rolled back for sure.
- * Values are checked here so that what one backend would take and the other refuse (text that
- * is not UTF-8, NaN) is refused by both.
+ * A transaction is run again only when its backend said STORE_AGAIN: rolled back for sure. Values
+ * are checked here so that both backends refuse what only one of them would accept (text that is
+ * not UTF-8, NaN).
  */
 #include "store/store.h"
 

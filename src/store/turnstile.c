@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* turnstile.c - see turnstile.h. Whoever leaves gives its place to the first who waits. */
+/* turnstile.c - see turnstile.h. A thread that leaves gives its place to the first waiter. */
 #include "store/turnstile.h"
 
 #include <assert.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * turnstile.h - lets so many in at a time; the others wait in the order they came. A fair
+ * turnstile.h - lets a fixed number in at a time; the others wait in the order they came. A fair
  * semaphore.
  *
- * For pools: who is let in finds a free connection, or may open one. Without the order a busy
- * thread that has just left would be let in again before those who wait.
+ * For pools: a thread that is let in finds a free connection, or may open one. Without the order a
+ * busy thread that has just left would be let in again before those who wait.
  */
 #ifndef TORG_STORE_TURNSTILE_H
 #define TORG_STORE_TURNSTILE_H

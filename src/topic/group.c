@@ -2,15 +2,15 @@
 /*
  * group.c - consumer groups of the embedded broker; the members live in this process.
  *
- * A group has a slot for each partition of its topics. A slot has an owner, who reads and
- * commits it, and a target, who shall own it. Whenever a member comes or goes the targets are
- * dealt anew, each member keeping what it can. A slot whose owner is not its target changes
- * hands when the owner polls (it has then processed its batch), closes, or has been silent for
- * its session's time: so no two members work on one partition, and a commit by anyone but the
- * owner is refused.
+ * A group has a slot for each partition of its topics. A slot has an owner, who reads and commits
+ * it, and a target, who shall own it. Whenever a member joins or leaves the targets are dealt
+ * again, each member keeping what it can. A slot whose owner is not its target changes hands when
+ * the owner polls (it has then processed its batch), closes, or has been silent for its session's
+ * time: so no two members work on one partition, and a commit by anyone but the owner is refused.
  *
- * Members and slots hold their topics; whoever looks at a partition enters its topic first. When it
- * was removed they say so until they are closed: they belong to no topic of the same name.
+ * Members and slots hold their topics; code that reads a partition enters its topic first. After
+ * the topic was removed they report that until they are closed: they do not move to a new topic of
+ * the same name.
  *
  * Threads: local->groups_lock guards all of it, except that a slot's position belongs to its
  * owner while the owner is `busy` (inside poll or commit), when it cannot lose the slot.

@@ -6,11 +6,12 @@
  * asks for its own offsets. librdkafka's call for others, rd_kafka_ListConsumerGroupOffsets, ends
  * the process in two ways when a coordinator is lost (2.0.2 to 2.15.1 at least):
  *
- * - A broker that stood still for longer than its session with the controller (9 s) coordinates no
- *   group for a moment, and says so. The answer is passed on to the group of the handle, which has
- *   none: a segmentation fault at NULL + 0x50 (its issue 5040).
- * - A coordinator comes back after the call's time is over: the call is sent though it was given
- *   up, and its end is told twice, the second time to freed memory ("eonce->refcnt > 0" failed).
+ * - A broker that was suspended for longer than its session with the controller (9 s) coordinates
+ *   no group for a moment, and says so. The answer is passed on to the group of the handle, which
+ *   has none: a segmentation fault at NULL + 0x50 (its issue 5040).
+ * - A coordinator comes back after the call's time is over: the call is sent although it was given
+ *   up, and its end is reported twice, the second time to freed memory ("eonce->refcnt > 0"
+ *   failed).
  *
  * A handle costs two or three connections, so a few are kept, those asked for last.
  * Threads: any; kafka->lock is over the table, and not held while a broker is asked.

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kafka_security.c - how brokers know us, and we them: SASL and TLS, as librdkafka's properties.
+ * kafka_security.c - how we and the brokers identify each other: SASL and TLS, as librdkafka's
+ * properties.
  *
- * With TLS a broker's certificate must be of a trusted authority and name the host that was
- * connected to (librdkafka's default from 2.0 on; said here, so that it does not hang on that).
+ * With TLS a broker's certificate must be from a trusted authority and name the host that was
+ * connected to (librdkafka's default from 2.0 on; set here, so as not to depend on that).
  */
 #include "topic/kafka.h"
 

@@ -8,12 +8,13 @@
  *     offsets/OFFSET.log          committed offsets (offsets.h)
  *
  * A topic exists when its meta file does, which is written last, and removed first: directories
- * without it are what a creation or a removal has left, and go at the next opening or creation.
+ * without it are left over from a creation or a removal, and are deleted at the next opening or
+ * creation.
  *
- * Who uses a topic's partitions is counted (local_take, local_enter, local_leave); a removal waits
- * until nobody does. The struct itself, with its name, lives as long as anybody holds it.
- * Locks, outermost first: create_lock, groups_lock, offsets.lock, topics_lock, partition.lock;
- * board and writers' own.
+ * Users of a topic's partitions are counted (local_take, local_enter, local_leave); a removal waits
+ * until there are none. The struct itself, with its name, lives as long as anybody holds it. Locks,
+ * outermost first: create_lock, groups_lock, offsets.lock, topics_lock, partition.lock; board and
+ * writers' own.
  */
 #ifndef TORG_TOPIC_LOCAL_H
 #define TORG_TOPIC_LOCAL_H

@@ -2,11 +2,12 @@
 /*
  * local_table.c - which topics the embedded broker has, who uses them, and how they end.
  *
- * A removal takes the topic out of the table, so that nobody new finds it, wakes who waits for its
- * records, and waits until all who use its partitions are done. Only then are files touched: the
- * meta file goes first, and durably, which is the moment the topic is gone; then what groups have
- * committed, then the directory. Whatever a crash leaves of the two is cleaned up by the next
- * opening (directories without a meta file) and by the next creation of the name (both).
+ * A removal takes the topic out of the table, so nobody else finds it, wakes the threads that wait
+ * for its records, and waits until all users of its partitions are done. Only then are files
+ * touched: the meta file goes first, and durably, which is the moment the topic is gone; then the
+ * groups' committed offsets, then the directory. Whatever a crash leaves of the two is cleaned up
+ * by the next opening (directories without a meta file) and by the next creation of the name
+ * (both).
  *
  * Threads: all; topics_lock guards the table and the counts.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * partition_read.c - reading a partition: looks the place up under the lock, then reads the file
- * without it. A segment that retention takes away meanwhile is looked up again.
+ * without it. If retention removes the segment meanwhile, the place is looked up again.
  *
- * Every frame's checksums are verified on every read: what is handed out is what was produced.
+ * Every frame's checksums are verified on every read: readers get exactly what was produced.
  */
 #include <assert.h>
 #include <inttypes.h>

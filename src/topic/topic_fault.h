@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * topic_fault.h - what the fault: wrapper makes go wrong, for tests of those who use topics.
+ * topic_fault.h - the failures that the fault: wrapper makes, for tests of code that uses topics.
  *
  *     topics_open("fault:memory:", NULL, &topics, &err);
  *     atomic_store(&topics_faults(topics)->fail_produce, 1);
  *
- * Each field is how many of the next calls it strikes, counting down; -1 is all of them.
+ * Each field is the number of the next calls that fail, counting down; -1 means all of them.
  */
 #ifndef TORG_TOPIC_TOPIC_FAULT_H
 #define TORG_TOPIC_TOPIC_FAULT_H

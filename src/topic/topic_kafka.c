@@ -7,9 +7,9 @@
  * acknowledged by its delivery report, which a thread of ours serves; a request is called back
  * when the reports of all its records are in. The client's bounded queue is the back pressure.
  *
- * A broker that has lost the end of its log in a power cut does not know the producer's numbers any
- * more; librdkafka then fails everything for ever ("fatal error"). The serving thread replaces such
- * a producer by a new one; what the old one had in flight is told to have failed.
+ * A broker that has lost the end of its log in a power cut no longer knows the producer's numbers;
+ * librdkafka then fails everything for ever ("fatal error"). The serving thread replaces such a
+ * producer by a new one; the records that the old one had in flight are reported as failed.
  */
 #include <assert.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * topic_prefix.c - all names of topics and groups with a prefix before them, for those who share
- * a Kafka. Wraps a backend (topics_options.prefix): whoever uses topics sees names without it, and
- * only those that have it.
+ * topic_prefix.c - puts a prefix before all names of topics and groups, for installations that
+ * share a Kafka. Wraps a backend (topics_options.prefix): users of topics see names without the
+ * prefix, and only topics that have it.
  */
 #include <assert.h>
 #include <stdlib.h>

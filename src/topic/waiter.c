@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waiter.c - see waiter.h. One lock; the board lists only those who are idle. */
+/* waiter.c - see waiter.h. One lock; the board lists only idle waiters. */
 #include "topic/waiter.h"
 
 #include <assert.h>

@@ -2,9 +2,9 @@
 /*
  * writers.h - the threads that make records durable: many callers, one sync (group commit).
  *
- * Each partition belongs to one of TOPIC_WRITER_COUNT threads. While a thread syncs, callers
- * queue up; then it takes all that came, writes one run of frames per partition, syncs each
- * file once, and calls everybody back. What is in flight is bounded: callers wait for room.
+ * Each partition belongs to one of TOPIC_WRITER_COUNT threads. While a thread syncs, callers queue
+ * up; then it takes all that came, writes one run of frames per partition, syncs each file once,
+ * and calls everybody back. Records in flight are bounded: callers wait for room.
  */
 #ifndef TORG_TOPIC_WRITERS_H
 #define TORG_TOPIC_WRITERS_H

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * download.h - a large answer of a web server, read piece by piece, no faster than it is wanted.
+ * download.h - a large answer of a web server, read piece by piece, no faster than the reader wants
+ * it.
  *
- * http and https only. A redirect is looked at before it is followed: a few at most, never
- * from https to http, and never from a public address to one of this machine or its network.
- * A proxy of the environment is not used: behind it nobody could tell which address was reached.
- * Every wait is bounded; the size is the reader's to bound.
+ * http and https only. A redirect is checked before it is followed: a few at most, never from https
+ * to http, and never from a public address to one of this machine or its network. A proxy of the
+ * environment is not used: behind it nobody would know which address was reached. Every wait is
+ * bounded; the size is the reader's to bound.
  * Threads: one download, one thread.
  */
 #ifndef TORG_NET_CLIENT_DOWNLOAD_H

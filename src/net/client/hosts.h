@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hosts.h - how fast, and by how many at once, each web server of sellers is asked.
+ * hosts.h - limits how fast, and by how many threads at once, each web server of sellers is asked.
  *
- * Who wants to ask enters and gets a turn, or is told to come another time: too many are asking
+ * A thread that wants to ask enters and gets a turn, or is refused for now: too many are asking
  * this server, or it has not answered lately (a circuit breaker). So no server is asked faster than
  * it may be, and a slow one holds up few of our threads.
  *
- * A line for each of WEB_HOST_COUNT hashes: servers whose hashes meet share their pace.
+ * There is an entry for each of WEB_HOST_COUNT hashes: servers whose hashes collide share their
+ * pace.
  * Threads: any.
  */
 #ifndef TORG_NET_CLIENT_HOSTS_H

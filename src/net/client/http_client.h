@@ -3,9 +3,9 @@
  * http_client.h - calls other servers: one request, one answer, every wait and size bounded.
  *
  * Only http and https; certificates are always checked; redirects are not followed unless asked,
- * and then only a few, on the same protocols. Nothing is retried: the caller knows if it may.
- * Never through a proxy, whatever $http_proxy says: requests carry keys, and go to servers of ours.
- * Connections are kept and used again.
+ * and then only a few, on the same protocols. Nothing is retried: only the caller knows whether it
+ * may. Never through a proxy, whatever $http_proxy says: requests carry keys, and go to servers of
+ * ours. Connections are kept and used again.
  * Threads: any, at once; each request in flight has a connection of its own.
  */
 #ifndef TORG_NET_CLIENT_HTTP_CLIENT_H

@@ -2,10 +2,10 @@
 /*
  * rpc_stream.c - see rpc_stream.h; nghttp2 on a connection that libcurl makes.
  *
- * curl knows names, TLS and certificates, but gives up a transfer whose server answers before the
- * request ended, and with it the reason; so it only connects, and one HTTP/2 stream is spoken here.
- * What came is told to the server's window as consumed when no whole answer waits, so that
- * `in` holds one message and a window at most.
+ * curl knows names, TLS and certificates, but abandons a transfer whose server answers before the
+ * request ended, and with it the reason; so it only connects, and one HTTP/2 stream is handled
+ * here. Received bytes are counted as consumed in the server's window when no whole answer waits,
+ * so `in` holds one message and a window at most.
  */
 #include "net/client/rpc_stream.h"
 

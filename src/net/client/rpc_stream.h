@@ -4,10 +4,11 @@
  *
  * Memory is bounded both ways: a write waits while much is unsent, and nothing is taken from the
  * socket while a whole answer waits to be read. A peer that blocks until its answers are taken
- * would so wait for us as we for it: a write returns early when one has come, and who
- * writes takes the answers first. Every wait ends when nothing moves for the idle time.
+ * would wait for us while we wait for it: so a write returns early when an answer has arrived, and
+ * the writer takes the answers first. Every wait ends when nothing moves for the idle time.
  *
- * For servers of ours: one behind a proxy that wants HTTP/2 to be agreed on by ALPN is not reached.
+ * Only for our own servers: one behind a proxy that requires HTTP/2 to be negotiated by ALPN is not
+ * reached.
  * Threads: one stream, one thread.
  */
 #ifndef TORG_NET_CLIENT_RPC_STREAM_H

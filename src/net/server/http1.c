@@ -2,9 +2,9 @@
 /*
  * http1.c - HTTP/1.1 (and 1.0) by llhttp in its strict mode; one request at a time.
  *
- * A head is gathered until its blank line and only then parsed, so that what smuggling lives on (a
- * bare line feed, a folded line, a blank before the colon) is seen in one place. Bytes behind a
- * request wait until its answer is out. A stream's answer is chunked.
+ * A head is gathered until its blank line and only then parsed, so everything that request
+ * smuggling relies on (a bare line feed, a folded line, a blank before the colon) is caught in one
+ * place. Bytes behind a request wait until its answer is out. A stream's answer is chunked.
  */
 #include <llhttp.h>
 #include <stdio.h>

@@ -2,10 +2,11 @@
 /*
  * http2.c - HTTP/2 by nghttp2: streams become calls, replies become frames.
  *
- * The library keeps the protocol; here are flow control (the window reopens when bytes
- * are taken, not when they arrive), gRPC's trailers, and a rate limit (a token bucket) for frames
- * that cost us and bring nothing: each connection has NET_FLOOD_BUDGET points that come back slowly
- * and with honest work; whoever spends them all is told to calm down and is cut off.
+ * The library keeps the protocol; here are flow control (the window reopens when bytes are taken,
+ * not when they arrive), gRPC's trailers, and a rate limit (a token bucket) for frames that cost us
+ * and bring nothing: each connection has NET_FLOOD_BUDGET points that come back slowly and with
+ * honest work; a connection that spends them all is told to calm down (ENHANCE_YOUR_CALM) and cut
+ * off.
  */
 #include <assert.h>
 #include <nghttp2/nghttp2.h>

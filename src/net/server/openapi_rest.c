@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * openapi_rest.c - what is no method of a .proto, in the OpenAPI document: resources (rest.h) and
- * files. Their declarations say what they take and give; what does not is bytes.
+ * openapi_rest.c - the parts of the OpenAPI document that are not methods of a .proto: resources
+ * (rest.h) and files. Their declarations say what they take and return; where they do not, it is
+ * bytes.
  */
 #include <string.h>
 

@@ -2,11 +2,11 @@
 /*
  * damaged_offer.h - an offer whose stored body cannot be read becomes one that can be banned.
  *
- * What the columns and the cabinet know of it stands in for it: whose it is, its category, its
- * revision and times. That is WITHDRAWN (or DELETED, as it was) and says nothing more; its seller
- * may give it its content anew. It is written in the transaction of the ban and never before: a ban
- * that fails, or is stale, leaves the offer as it is, damaged. The damaged bytes stay, as the row
- * of kind 'damaged'.
+ * It is replaced by what the columns and the cabinet know of it: its seller, category, revision and
+ * times. The replacement is WITHDRAWN (or DELETED, as it was) and has no content; its seller may
+ * fill that in again. It is written in the transaction of the ban and never before: a ban that
+ * fails, or is stale, leaves the offer as it is, damaged. The damaged bytes stay, as the row of
+ * kind 'damaged'.
  */
 #ifndef TORG_OFFERS_CHANGE_DAMAGED_OFFER_H
 #define TORG_OFFERS_CHANGE_DAMAGED_OFFER_H

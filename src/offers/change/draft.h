@@ -2,9 +2,9 @@
 /*
  * draft.h - offers being written: at most one per owner, before and after login.
  *
- * An owner is a text: 's:' and a seller, or 'a:' and an anonymous id. current_draft has one row an
- * owner, and every function starts from it, so concurrent calls of one owner conflict there and
- * one of them runs again. A draft has the id its offer will have.
+ * An owner is a text: 's:' and a seller, or 'a:' and an anonymous id. current_draft has one row per
+ * owner, and every function starts from it, so concurrent calls of one owner conflict there and one
+ * of them runs again. A draft has the id that its offer will have.
  */
 #ifndef TORG_OFFERS_CHANGE_DRAFT_H
 #define TORG_OFFERS_CHANGE_DRAFT_H

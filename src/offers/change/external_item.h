@@ -2,12 +2,12 @@
 /*
  * external_item.h - a seller's own name for an offer (its external id): rows of the table feed.
  *
- * A name is unique among the seller's offers that are not deleted: each of them that has one has
- * its row. One that is banned keeps its name, deleted too, as long as the ban holds: no other offer
- * of the seller gets it. gone_us is 0 exactly when the row's offer is not deleted; the transaction
- * that changes the offer sees to it. Names of deleted offers are forgotten after a while, but those
- * that a moderator has banned: forgotten, the name would come back as another offer. All functions
- * are for use inside transactions.
+ * A name is unique among the seller's offers that are not deleted: each of them that has a name has
+ * its row. A banned offer keeps its name, even when deleted, as long as the ban holds: no other
+ * offer of the seller gets it. gone_us is 0 exactly when the row's offer is not deleted; the
+ * transaction that changes the offer sees to it. Names of deleted offers are forgotten after a
+ * while, except those of banned ones: otherwise the name would come back as another offer. All
+ * functions are for use inside transactions.
  */
 #ifndef TORG_OFFERS_CHANGE_EXTERNAL_ITEM_H
 #define TORG_OFFERS_CHANGE_EXTERNAL_ITEM_H

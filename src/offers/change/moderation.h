@@ -6,8 +6,8 @@
  * revision decides: one that is not larger than the kept one changes nothing, however often and
  * late it comes.
  *
- * The status follows the newest opinion at once, but of a DELETED offer, which nobody sees: whoever
- * brings that back (a feed, an undo) looks at the opinion first, in the transaction that does it.
+ * The status follows the newest opinion at once, except for a DELETED offer, which nobody sees:
+ * code that brings it back (a feed, an undo) applies the opinion first, in the same transaction.
  */
 #ifndef TORG_OFFERS_CHANGE_MODERATION_H
 #define TORG_OFFERS_CHANGE_MODERATION_H

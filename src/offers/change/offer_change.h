@@ -2,10 +2,10 @@
 /*
  * offer_change.h - one write on one offer, from what is stored to the committed new state.
  *
- * Each try reads, decides by the table of moves, checks by the catalogue, and saves on condition
- * that nobody was faster (offer_save.h): an optimistic lock, whose version is the offer's
- * revision. Who was outrun tries again. A kept answer to the same
- * idempotency key ends it at once.
+ * Each try reads, decides by the table of moves, checks against the catalogue, and saves on
+ * condition that nobody was faster (offer_save.h): an optimistic lock, whose version is the offer's
+ * revision. A writer that was overtaken tries again. A kept answer for the same idempotency key
+ * ends it at once.
  */
 #ifndef TORG_OFFERS_CHANGE_OFFER_CHANGE_H
 #define TORG_OFFERS_CHANGE_OFFER_CHANGE_H

@@ -4,9 +4,9 @@
  * counts, the seller's totals and the entry of the export queue (a transactional outbox), all or
  * nothing.
  *
- * What is written besides the offer follows from its state before and after: nobody counts by hand.
- * It costs three statements for new content (on SQLite four), six for a new offer; the sequence of
- * the seller's shard is the row that writers of one shard wait for.
+ * Everything written besides the offer follows from its state before and after: nobody counts by
+ * hand. It costs three statements for new content (on SQLite four), six for a new offer; the
+ * sequence of the seller's shard is the row that writers of one shard wait for.
  */
 #ifndef TORG_OFFERS_CHANGE_OFFER_SAVE_H
 #define TORG_OFFERS_CHANGE_OFFER_SAVE_H

@@ -4,9 +4,9 @@
  *
  * A change is prepared outside the transaction that writes it: the offer is read, the new state
  * built, checked by the catalogue, encoded and packed on the caller's thread; the transaction
- * (offer_save.h) then writes only if the revision is still the one that was read, and else all of
- * it is done again. So the store's one writer does little, and a conflict costs nobody but its
- * maker.
+ * (offer_save.h) then writes only if the revision is still the one that was read; otherwise
+ * everything is done again. So the store's one writer does little, and a conflict costs only the
+ * caller that lost.
  *
  * Threads: any; functions block on the store.
  */

@@ -2,8 +2,8 @@
 /*
  * once.h - a write with an idempotency key happens once: its answer is kept in its transaction.
  *
- * Who repeats the call within ONCE_LIFETIME_S gets the kept answer; who sends something else with
- * the key is refused. Failed calls keep nothing, they may be tried again.
+ * Repeating the call within ONCE_LIFETIME_S returns the kept answer; a different call with the key
+ * is refused. Failed calls keep nothing: they may be tried again.
  */
 #ifndef TORG_OFFERS_CHANGE_ONCE_H
 #define TORG_OFFERS_CHANGE_ONCE_H

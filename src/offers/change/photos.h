@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * photos.h - between an offer and those who fetch its photos: what is asked for, what is answered.
+ * photos.h - between an offer and the process that fetches its photos: requests and answers.
  *
  * An offer's photos have their states in its own content. A revision asks for the addresses that it
  * brought (Photo.request_revision); its row of the export queue is the durable note of that, and
- * export sends the request. Answers become one ordinary change of the offer, or none: what
- * concerns an address the offer no longer has, an earlier request for it, an earlier answer, or the
- * same content, is no news.
+ * export sends the request. Answers become one ordinary change of the offer, or none: an answer is
+ * no news if it is about an address that the offer no longer has, an earlier request for it, an
+ * earlier answer, or the same content.
  */
 #ifndef TORG_OFFERS_CHANGE_PHOTOS_H
 #define TORG_OFFERS_CHANGE_PHOTOS_H

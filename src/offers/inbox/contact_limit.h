@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * contact_limit.h - how many contacts one caller may ask for in an hour: phones are not to be
- * gathered by a program.
+ * contact_limit.h - how many contacts one caller may ask for in an hour, so that no program
+ * harvests phone numbers.
  *
- * A table of fixed size, by the hash of the caller (his key, else his address). An hour begins with
- * the first contact. Where there is no room for another caller the one whose hour began first is
- * forgotten: whoever has that many addresses is not stopped by counting.
+ * A table of fixed size, by the hash of the caller (its key, otherwise its address). An hour begins
+ * with the first contact. If there is no room for another caller, the one whose hour began first is
+ * forgotten: counting does not stop somebody with that many addresses.
  *
  * Threads: any.
  */

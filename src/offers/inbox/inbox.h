@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inbox.h - what others say of offers, from their topics into the store: moderators' opinions
- * (moderation-opinions), answers of the photos role (photo-results), buyers' messages
+ * inbox.h - what other parties report about offers, from their topics into the store: moderators'
+ * opinions (moderation-opinions), answers of the photos role (photo-results), buyers' messages
  * (seller-messages).
  *
- * A record is one ModerationOpinion, PhotoResult or SellerMessage. What comes again, or is no news
- * (moderation.h, photos.h), changes nothing; one that cannot be read, or is on an offer that does
- * not exist, is parked (stage/parked.h) and passed.
+ * A record is one ModerationOpinion, PhotoResult or SellerMessage. A record that comes again, or is
+ * no news (moderation.h, photos.h), changes nothing; one that cannot be read, or is about an offer
+ * that does not exist, is parked (stage/parked.h) and skipped.
  */
 #ifndef TORG_OFFERS_INBOX_INBOX_H
 #define TORG_OFFERS_INBOX_INBOX_H

@@ -4,8 +4,8 @@
  *
  * First the offers by their ids (is each in its lists?), then the sellers by their names (has a
  * list a row too much? do counts and totals fit?), then sellers of whom only totals are left. A
- * step is bounded; between two steps nothing is held, and the position tells where another run may
- * go on. Threads: a run belongs to one; any number of runs may work on a store at once.
+ * step is bounded; nothing is held between two steps, and the position says where another run may
+ * continue. Threads: a run belongs to one; any number of runs may work on a store at once.
  */
 #ifndef TORG_OFFERS_LISTS_COUNTERS_H
 #define TORG_OFFERS_LISTS_COUNTERS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * findings.h - what a check of lists and counters found to differ, as the messages that tell it.
+ * findings.h - the differences that a check of lists and counters found, as messages.
  *
- * A transaction may be run again: it notes findings->count at its begin and comes back to it.
+ * A transaction may be run again: it notes findings->count at its beginning and returns to it.
  */
 #ifndef TORG_OFFERS_LISTS_FINDINGS_H
 #define TORG_OFFERS_LISTS_FINDINGS_H

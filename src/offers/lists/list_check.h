@@ -2,11 +2,11 @@
 /*
  * list_check.h - the rows of the cabinet's lists against the offers, both ways.
  *
- * Offers are gone through by their ids for rows that are missing; a seller's rows for those that
- * have no such offer. Each page is a snapshot: offer and rows were written by one transaction, so
- * what differs there is wrong, whatever writers do meanwhile. A repair looks again in the
- * transaction that writes. It leaves the counts alone: they are recounted afterwards (recount.h),
- * and until then serve what they served before.
+ * Offers are read by id to find missing rows; a seller's rows to find those without an offer. Each
+ * page is a snapshot: offer and rows were written by one transaction, so a difference there is an
+ * error, whatever writers do meanwhile. A repair checks again in the transaction that writes. It
+ * leaves the counts alone: they are recounted afterwards (recount.h), and until then serve what
+ * they served before.
  */
 #ifndef TORG_OFFERS_LISTS_LIST_CHECK_H
 #define TORG_OFFERS_LISTS_LIST_CHECK_H

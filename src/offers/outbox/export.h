@@ -5,16 +5,16 @@
  * The queue is a transactional outbox: its rows were written with the changes that they announce
  * (offer_save.h); here they are relayed.
  *
- * One round takes the oldest rows of the shards it is given, at most one of each offer (a later
- * one waits for the next round), sends the offers as the rows have them to both topics, and what
- * they ask for to a third, and deletes the rows when every record was acknowledged. Killed
- * anywhere in between, the rows are there still and are sent again. An offer's next record is sent
+ * One round takes the oldest rows of the shards it is given, at most one of each offer (a later one
+ * waits for the next round), sends the offers as the rows have them to both topics, and what they
+ * ask for to a third, and deletes the rows when every record was acknowledged. If it is killed
+ * anywhere in between, the rows are still there and are sent again. An offer's next record is sent
  * only after the one before was acknowledged, so revisions never go back and none is left out.
  *
  * A shard belongs to the holder of its ticket (coord). Each transaction that deletes checks it
  * (store/fence.h), and the first thing done with a new ticket is to record it: from then on an
- * owner that was replaced without knowing it deletes nothing. It may still send what it had
- * read; it asks for its lease right before, and readers leave older revisions alone.
+ * owner that was replaced without knowing it deletes nothing. It may still send what it had read;
+ * it checks its lease right before, and readers ignore older revisions.
  *
  * Threads: an exporter belongs to one.
  */

@@ -4,8 +4,9 @@
  * for photos, forgetting answers and abandoned drafts.
  *
  * A worker takes part in the set of shards "offers-export"; several, in one process or on many
- * machines, share it. Of its two threads one exports (export.h) as long as there is something and
- * then waits a little, or until a writer rings (bell.h); one keeps house, every KEEPING_PERIOD_MS.
+ * machines, share it. It has two threads: one exports (export.h) as long as there is something and
+ * then waits a little, or until a writer rings (bell.h); the other keeps house, every
+ * KEEPING_PERIOD_MS.
  */
 #ifndef TORG_OFFERS_OUTBOX_WORKER_H
 #define TORG_OFFERS_OUTBOX_WORKER_H

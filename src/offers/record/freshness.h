@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * freshness.h - the token of a write's answer: which change it was, by which later stages can be
- * asked.
+ * freshness.h - the token in a write's answer: it names the change, for asking later stages about
+ * it.
  *
  *     base64url, unpadded, of: 3 | varint shard | varint seq | varint offer id | varint revision |
  *                              seal u64
  *
- * The seal (base/seal.h) is of all before it, by the key of the store: who has a token was given it
- * by who wrote.
+ * The seal (base/seal.h) covers everything before it, with the store's key: whoever has a token got
+ * it from the writer.
  */
 #ifndef TORG_OFFERS_RECORD_FRESHNESS_H
 #define TORG_OFFERS_RECORD_FRESHNESS_H

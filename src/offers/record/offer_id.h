@@ -4,9 +4,9 @@
  *
  *     4721-0985-1360-2278      fifteen random digits (the first is not 0) and a check digit
  *
- * The check digit is Damm's: it finds every wrong digit and every two neighbours exchanged, so a
- * typo is told from an offer that is not there. The numbers are drawn from the system's random
- * generator: knowing some tells nothing of others.
+ * The check digit is Damm's: it detects every wrong digit and every swap of two neighbours, so a
+ * typo can be distinguished from an offer that does not exist. The numbers are drawn from the
+ * system's random generator: knowing some reveals nothing about others.
  */
 #ifndef TORG_OFFERS_RECORD_OFFER_ID_H
 #define TORG_OFFERS_RECORD_OFFER_ID_H

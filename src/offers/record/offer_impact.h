@@ -3,7 +3,7 @@
  * offer_impact.h - which stored offers a change of the catalogue would break; called by catalog/.
  *
  * Offers that are not deleted, page by page through the index of their category, each page on its
- * own snapshot: writers go on meanwhile, and the answer is a warning, not a lock.
+ * own snapshot: writers continue meanwhile, and the answer is a warning, not a lock.
  */
 #ifndef TORG_OFFERS_RECORD_OFFER_IMPACT_H
 #define TORG_OFFERS_RECORD_OFFER_IMPACT_H

@@ -2,8 +2,8 @@
 /*
  * offer_scan.h - the stored offers of a category, page by page in order of ids.
  *
- * Each page is a snapshot of its own: writers go on meanwhile. A row that cannot be read is logged,
- * counted and passed over.
+ * Each page is a snapshot of its own: writers continue meanwhile. A row that cannot be read is
+ * logged, counted and skipped.
  */
 #ifndef TORG_OFFERS_RECORD_OFFER_SCAN_H
 #define TORG_OFFERS_RECORD_OFFER_SCAN_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * offer_status.h - the life of an offer: one table of who may move it from where to where.
+ * offer_status.h - the life of an offer: one table of who may move it from which status to which.
  *
- * Who asks is not checked here: a service lets its callers ask for the moves that are theirs.
- * Whether an offer that the table makes ACTIVE is shown at once, or is WAITING for a photo first,
- * is the category's to say (offer_wait.h).
+ * The caller is not checked here: a service lets its callers ask only for their own moves. Whether
+ * an offer that the table makes ACTIVE is shown at once, or is WAITING for a photo first, is the
+ * category's to say (offer_wait.h).
  */
 #ifndef TORG_OFFERS_RECORD_OFFER_STATUS_H
 #define TORG_OFFERS_RECORD_OFFER_STATUS_H

@@ -5,7 +5,7 @@
  *
  * A photo is served while an offer that everybody may see refers to it, or to its own seller; one
  * that no offer and no draft refers to is swept after a time (photos/ledger.h). A deleted offer
- * refers to nothing: who revives it asks photo_use_find_swept which of its photos are gone.
+ * refers to nothing: code that revives it asks photo_use_find_swept which of its photos are gone.
  */
 #ifndef TORG_OFFERS_RECORD_PHOTO_USE_H
 #define TORG_OFFERS_RECORD_PHOTO_USE_H

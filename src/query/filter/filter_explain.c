@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* filter_explain.c - why a document passes a filter or not: the filter's own nodes, asked one by
  * one. */
+#include <assert.h>
+
 #include "base/buf.h"
 #include "query/filter/filter_node.h"
 #include "query/filter/ordinals.h"
@@ -67,7 +69,7 @@ static void put_condition(struct buf *buf, const struct filter_node *node,
 {
     const struct query_filter *source = node->source;
 
-    switch (source->kind) {
+    switch ((enum filter_kind)source->kind) {
     case FILTER_IN:
         buf_put_text(buf, "is one of ");
         put_names(buf, source, field);
@@ -94,8 +96,13 @@ static void put_condition(struct buf *buf, const struct filter_node *node,
     case FILTER_BOX:
         buf_put_text(buf, "is in the box");
         break;
-    default:
+    case FILTER_RADIUS:
         buf_printf(buf, "is within %.0f m", source->radius_m);
+        break;
+    case FILTER_AND:
+    case FILTER_OR:
+    case FILTER_NOT:
+        assert(!"a leaf of the query");
         break;
     }
 }

@@ -5,6 +5,7 @@
  * The documents are a list, who matches is a mask over it: no bitmap of the window is touched. What
  * has no shorter way of its own (points on earth) goes by a bitmap after all.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,14 +41,12 @@ static uint64_t test_values(const struct filter_node *node, uint32_t window,
     struct column_view view;
 
     column_view(node->column, window, &view);
-    switch (node->kind) {
-    case NODE_RANGE:
+    if (node->kind == NODE_RANGE)
         return filter_range_at(&view, node->low, node->high, offsets, among);
-    case NODE_TABLE:
+    if (node->kind == NODE_TABLE)
         return filter_in_at(node->column, &view, node->table, offsets, among);
-    default:
-        return test_numbers(node, &view, offsets, among);
-    }
+    assert(node->kind == NODE_NUMBERS);
+    return test_numbers(node, &view, offsets, among);
 }
 
 static uint64_t test_bits(const struct filter_node *node, uint32_t window, const uint16_t *offsets,
@@ -75,7 +74,7 @@ static uint64_t test_node(const struct filter_node *node, uint32_t window, const
     uint64_t found = 0;
     uint32_t i;
 
-    switch (node->kind) {
+    switch ((enum node_kind)node->kind) {
     case NODE_AND:
         for (i = 0; i < node->count && among; i++)
             among = test_node(&node->children[i], window, offsets, among);
@@ -92,9 +91,12 @@ static uint64_t test_node(const struct filter_node *node, uint32_t window, const
     case NODE_TABLE:
     case NODE_NUMBERS:
         return test_values(node, window, offsets, among);
-    default:
+    case NODE_BOX:
+    case NODE_RADIUS:
         return test_bits(node, window, offsets, among);
     }
+    assert(!"a node's kind");
+    return 0;
 }
 
 uint64_t conjunct_test(const struct conjunct *conjunct, uint32_t window, const uint16_t *offsets,

@@ -218,7 +218,7 @@ static int compile_leaf(struct compiler *compiler, const struct query_filter *so
     node->source = source;
     node->field = field->id;
     node->column = columns_column(compiler->snapshot->columns, field->id);
-    switch (source->kind) {
+    switch ((enum filter_kind)source->kind) {
     case FILTER_IN:
     case FILTER_SUBTREE:
         return compile_in(compiler, node, field, err);
@@ -234,9 +234,16 @@ static int compile_leaf(struct compiler *compiler, const struct query_filter *so
         node->low = INT64_MIN;
         node->high = COLUMN_NULL;
         return 0;
-    default:
+    case FILTER_BOX:
+    case FILTER_RADIUS:
         return compile_geo(compiler, node, field, err);
+    case FILTER_AND:
+    case FILTER_OR:
+    case FILTER_NOT:
+        break; /* compile() takes them apart */
     }
+    assert(!"a leaf of the query");
+    return ERR_INVALID;
 }
 
 /* ---- compiling the tree ---- */
@@ -292,7 +299,7 @@ static uint32_t count_conjuncts(const struct filter_node *node)
 
 static uint8_t cost_of(const struct filter_node *node)
 {
-    switch (node->kind) {
+    switch ((enum node_kind)node->kind) {
     case NODE_NOTHING:
         return 0;
     case NODE_RANGE:
@@ -302,11 +309,15 @@ static uint8_t cost_of(const struct filter_node *node)
         return 2;
     case NODE_BOX:
         return 3;
+    case NODE_AND:
+    case NODE_OR:
+    case NODE_NOT:
+        return 4;
     case NODE_RADIUS:
         return 5;
-    default:
-        return 4;
     }
+    assert(!"a node's kind");
+    return 0;
 }
 
 static void add_conjuncts(struct filter_plan *plan, const struct filter_node *node)
@@ -401,12 +412,22 @@ static double window_cost(const struct filter_node *node, const struct snapshot 
     enum { TABLE_COST = 2, ONE_BY_ONE_COST = 16, BOX_COST = 10, TREE_COST = 20, RADIUS_COST = 60 };
     struct column_view view;
 
-    if (node->kind == NODE_RADIUS)
-        return RADIUS_COST;
-    if (node->kind == NODE_BOX)
+    switch ((enum node_kind)node->kind) {
+    case NODE_NOTHING:
+        return 0;
+    case NODE_AND:
+    case NODE_OR:
+    case NODE_NOT:
+        return TREE_COST;
+    case NODE_BOX:
         return BOX_COST;
-    if (node->kind < NODE_RANGE)
-        return node->kind == NODE_NOTHING ? 0 : TREE_COST;
+    case NODE_RADIUS:
+        return RADIUS_COST;
+    case NODE_RANGE:
+    case NODE_TABLE:
+    case NODE_NUMBERS:
+        break;
+    }
     column_view(node->column, snapshot->window_count / 2, &view);
     if (view.kind == PAGE_ABSENT || view.kind == PAGE_CONSTANT)
         return 1;
@@ -479,7 +500,7 @@ static void apply_leaf(const struct filter_node *node, uint32_t window, struct w
     struct column_view view;
 
     column_view(node->column, window, &view);
-    switch (node->kind) {
+    switch ((enum node_kind)node->kind) {
     case NODE_RANGE:
         filter_range(&view, node->low, node->high, bits);
         break;
@@ -492,9 +513,15 @@ static void apply_leaf(const struct filter_node *node, uint32_t window, struct w
     case NODE_BOX:
         filter_box(&view, &node->box, bits);
         break;
-    default:
+    case NODE_RADIUS:
         filter_box(&view, &node->box, bits);
         filter_radius(&view, node->lat, node->lon, node->radius_m, bits);
+        break;
+    case NODE_AND:
+    case NODE_OR:
+    case NODE_NOT:
+    case NODE_NOTHING:
+        assert(!"a leaf");
         break;
     }
 }
@@ -504,7 +531,7 @@ void filter_node_apply(const struct filter_node *node, uint32_t window, struct w
 {
     uint32_t i;
 
-    switch (node->kind) {
+    switch ((enum node_kind)node->kind) {
     case NODE_AND:
         for (i = 0; i < node->count; i++)
             filter_node_apply(&node->children[i], window, bits);
@@ -518,7 +545,11 @@ void filter_node_apply(const struct filter_node *node, uint32_t window, struct w
     case NODE_NOTHING:
         *bits = (struct window_bits){0};
         break;
-    default:
+    case NODE_RANGE:
+    case NODE_TABLE:
+    case NODE_NUMBERS:
+    case NODE_BOX:
+    case NODE_RADIUS:
         apply_leaf(node, window, bits);
         break;
     }

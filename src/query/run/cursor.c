@@ -307,6 +307,32 @@ static void put_bytes(struct buf *buf, struct bytes bytes)
     buf_put(buf, bytes);
 }
 
+/* What a leaf compares with, other than its names or numbers. */
+static void put_bounds(struct buf *buf, const struct query_filter *filter)
+{
+    switch ((enum filter_kind)filter->kind) {
+    case FILTER_AND:
+    case FILTER_OR:
+    case FILTER_NOT:
+    case FILTER_IN:
+    case FILTER_EXISTS:
+    case FILTER_SUBTREE:
+        break;
+    case FILTER_RANGE:
+        put_number(buf, (uint64_t)filter->low);
+        put_number(buf, (uint64_t)filter->high);
+        break;
+    case FILTER_BOX:
+        buf_put(buf, bytes_make(&filter->box, sizeof(filter->box)));
+        break;
+    case FILTER_RADIUS:
+        put_number(buf, (uint32_t)filter->lat);
+        put_number(buf, (uint32_t)filter->lon);
+        buf_put(buf, bytes_make(&filter->radius_m, sizeof(filter->radius_m)));
+        break;
+    }
+}
+
 /* Recursion is as deep as the filter, which was checked by then. */
 static void put_filter(struct buf *buf, const struct query_filter *filter)
 {
@@ -327,17 +353,7 @@ static void put_filter(struct buf *buf, const struct query_filter *filter)
         else
             put_number(buf, (uint64_t)filter->numbers[i]);
     }
-    if (filter->kind == FILTER_RANGE) {
-        put_number(buf, (uint64_t)filter->low);
-        put_number(buf, (uint64_t)filter->high);
-    }
-    if (filter->kind == FILTER_BOX)
-        buf_put(buf, bytes_make(&filter->box, sizeof(filter->box)));
-    if (filter->kind == FILTER_RADIUS) {
-        put_number(buf, (uint32_t)filter->lat);
-        put_number(buf, (uint32_t)filter->lon);
-        buf_put(buf, bytes_make(&filter->radius_m, sizeof(filter->radius_m)));
-    }
+    put_bounds(buf, filter);
 }
 
 static void put_order(struct buf *buf, const struct query_stage *stage)

@@ -2,10 +2,10 @@
 /*
  * clients.h - who sends documents, their epochs, and the settled schema of each epoch.
  *
- * Kept in the store; a process holds what it has read of a client, with the number of its state.
- * A transaction that relies on it reads the number again (client_confirm) and is run anew with a
- * fresh reading when it has grown. A view is immutable and counted, so that callers keep theirs
- * while another is put in its place.
+ * Kept in the store; a process holds what it has read of a client, with the number of its state. A
+ * transaction that relies on it reads the number again (client_confirm) and is run again with a
+ * fresh reading if it has grown. A view is immutable and counted, so callers keep theirs while it
+ * is replaced.
  *
  * Threads: any.
  */

@@ -3,10 +3,10 @@
  * convert.h - a document as its client sent it becomes the index's: fields by number, numbers as
  * columns keep them (index/columns/columns.h).
  *
- * What the schema of the epoch does not have, or has with a type that the value cannot be read as
- * (convert_as.h), does not fit: asked again because a document may be sent to an epoch that it was
- * not written for. What the index could not hold is refused here, where the reason can still be
- * kept.
+ * A value does not fit if the schema of the epoch does not have its field, or has it with a type
+ * that the value cannot be read as (convert_as.h). This is checked again because a document may be
+ * sent to an epoch that it was not written for. Values that the index could not hold are refused
+ * here, where the reason can still be kept.
  */
 #ifndef TORG_REGISTRY_CLIENTS_CONVERT_H
 #define TORG_REGISTRY_CLIENTS_CONVERT_H

@@ -3,10 +3,10 @@
  * convert_as.h - a value that was sent as one type, read as another: for epochs in which a field
  * has another type than its documents were written with.
  *
- * What one would write by hand for the other type is taken: integers, booleans and dates are their
- * texts and the other way round, a decimal without a fraction is an integer, text, keyword,
- * category and stored are one another, keywords are a keyword when there is one. Nothing is
- * rounded or cut; points are only points.
+ * A value is accepted if one would write it by hand for the other type: integers, booleans and
+ * dates are their texts and the other way round, a decimal without a fraction is an integer, text,
+ * keyword, category and stored are interchangeable, keywords are a keyword if there is exactly one.
+ * Nothing is rounded or cut; points are only points.
  */
 #ifndef TORG_REGISTRY_CLIENTS_CONVERT_AS_H
 #define TORG_REGISTRY_CLIENTS_CONVERT_AS_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unreadable.h - clients whose rows in the store cannot be read: who they are, told once each.
+ * unreadable.h - clients whose rows in the store cannot be read: which they are, logged once each.
  *
- * Such a client stands still by itself; all others go on. The log has a line when one becomes
- * unreadable and when it can be read again; the gauge has how many there are now.
+ * Such a client is stopped; all others continue. The log has a line when one becomes unreadable and
+ * when it can be read again; the gauge has how many there are now.
  *
  * Threads: the caller's lock.
  */

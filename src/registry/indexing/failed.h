@@ -4,10 +4,10 @@
  * could not apply (refusals.h), each with its reason.
  *
  * At most one a key, the newest. It is tried again with growing pauses; after the last try it is
- * parked: it waits for a person, who lets it be tried anew (replay) or gives it up (drop). A newer
- * write of the key that is sent takes its place off the list.
- * Written by the owner of the shard, under its fence, by the reader of refusals and by operators;
- * they may meet at one row, so the owner takes off what it has seen and nothing that came since.
+ * parked: it waits for a person, who has it tried again (replay) or gives it up (drop). A newer
+ * write of the key that is sent takes it off the list. Written by the owner of the shard, under its
+ * fence, by the reader of refusals and by operators; they may meet at one row, so the owner takes
+ * off what it has seen and nothing that came since.
  */
 #ifndef TORG_REGISTRY_INDEXING_FAILED_H
 #define TORG_REGISTRY_INDEXING_FAILED_H
@@ -83,7 +83,7 @@ int failed_list(struct store_tx *tx, int64_t client_id, const struct failed_filt
                 struct err *err);
 int failed_find(struct store_tx *tx, int64_t client_id, uint32_t shard, struct bytes pk,
                 struct arena *arena, struct failed_element *element, bool *found, struct err *err);
-/* Tries it again at once, with all its tries before it; an empty pk: all of the client, at most
+/* Tries it again at once, its count of tries back at zero; an empty pk: all of the client, at most
  * max of them that are not due yet. */
 int failed_replay(struct store_tx *tx, int64_t client_id, uint32_t shard, struct bytes pk,
                   int64_t now_us, size_t max, int64_t *count, struct err *err);

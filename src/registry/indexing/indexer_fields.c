@@ -6,8 +6,8 @@
  * A document without a number has not been sent yet, or is gone: its put, if there is one, brings
  * what its row has. So a change is never tried again, and never waits for anything.
  *
- * What an element says of a field is sent as the row has it now, which may be newer: elements are
- * sent again when their commit is lost, by the next owner too, and who has waited for the newer
+ * A field in an element is sent as the row has it now, which may be newer: elements are sent again
+ * when their commit is lost, by the next owner too, and a caller that has waited for the newer
  * change must not find the older one again.
  */
 #include <assert.h>

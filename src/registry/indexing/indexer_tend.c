@@ -4,21 +4,21 @@
  *
  * A topic is whole from an offset on when every document was sent at that offset or later. That is
  * its beginning, until documents are poured again: then it is the first mark of the last pour that
- * has both (backfill.h). It is a compaction of the log, as it were, by those who know what is
- * alive:
+ * has both (backfill.h). It is a compaction of the log, so to speak, by a party that knows which
+ * documents are alive:
  *
  *   0 … records … BEGIN 1 … documents and changes … END 1 … changes … BEGIN 2 … END 2 …
  *                 └ whole from here on: what lies before may go, after a delay
  *
  * Documents are poured again when the topic does not reach back to that offset (retention took it),
  * so that a shard without files can come back; when it ends before what was acknowledged (a disk
- * has lost its tail, somebody cut it or made it anew); and when it has many more records than there
- * are documents. Nobody asks for it: whoever owns the shard sees it. Removals that were lost with a
- * tail are the auditor's to find.
+ * has lost its tail, somebody cut it or recreated it); and when it has many more records than there
+ * are documents. Nobody has to ask for it: the owner of the shard notices. Removals that were lost
+ * with a tail are found by the auditor.
  *
- * How far a topic goes is noted in the store with each move of the lanes, and looked at before a
- * new owner sends its first record: what is sent after a cut may reach as far as what was lost. A
- * topic that is cut under its owner is told by the offsets of what it sends next.
+ * The end of a topic is noted in the store with each move of the lanes, and checked before a new
+ * owner sends its first record: records sent after a cut may reach as far as those that were lost.
+ * A topic that is cut under its owner is detected by the offsets of the next records.
  */
 #include <assert.h>
 #include <inttypes.h>

@@ -2,9 +2,9 @@
 /*
  * lateness.h - how long has the oldest element of a lane waited, by the reader's clock alone?
  *
- * Elements say when they were put, by the clock of who put them; that of the reader may be seconds
- * away from it. So the reader notes now and then what the newest element is, and when it saw it. An
- * element at or below such a mark that is not passed yet has waited at least since then.
+ * Elements say when they were put, by the writer's clock; the reader's may differ by seconds. So
+ * the reader notes now and then which element is the newest, and when it saw it. An element at or
+ * below such a mark that is not passed yet has waited at least since then.
  *
  *   marks (idx, moment):   [ 40, 1.00 s ]  [ 55, 1.06 s ]  [ 71, 1.12 s ]      position 38: late
  *                                                                              since 1.00 s

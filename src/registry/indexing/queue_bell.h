@@ -4,13 +4,14 @@
  * waiting.
  *
  * Only a hint: the queue is what counts, and writers of other processes ring nobody. A shard of a
- * client has a slot, perhaps with others; who is going to wait for a slot arms it, so a ring while
- * the shard is worked on anyway costs two atomics and wakes nobody.
+ * client has a slot, perhaps shared with others; a thread that is going to wait for a slot arms it,
+ * so a ring while the shard is being worked on costs two atomics and wakes nobody.
  *
- * Who rings counts first and then looks whether the slot is armed; who waits arms it first and then
- * looks at the count. All four are sequentially consistent, so one of the two sees the other.
+ * A ringer counts first and then checks whether the slot is armed; a waiter arms it first and then
+ * checks the count. All four are sequentially consistent, so one of the two sees the other.
  *
- * Nobody owns the shards of a client that was just made: who looks for such is called by name.
+ * Nobody owns the shards of a client that was just made: the thread that looks for new clients is
+ * called by name.
  * Threads: any.
  */
 #ifndef TORG_REGISTRY_INDEXING_QUEUE_BELL_H

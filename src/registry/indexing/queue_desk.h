@@ -2,8 +2,8 @@
 /*
  * queue_desk.h - what an operator does with the queue, as functions on messages.
  *
- * QueueService answers with these. Owners of the shards go on meanwhile; they see what is changed
- * here with their next round.
+ * QueueService answers with these. Owners of the shards continue meanwhile; they see changes made
+ * here in their next round.
  */
 #ifndef TORG_REGISTRY_INDEXING_QUEUE_DESK_H
 #define TORG_REGISTRY_INDEXING_QUEUE_DESK_H

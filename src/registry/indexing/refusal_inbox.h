@@ -5,12 +5,11 @@
  *   index-refusals ── is the registry's document still that one? ── yes ──> failed, parked
  *                                                                └ no ───> a newer one is coming
  *
- * It is parked at once: what a searcher refuses (a limit, a field that is there with another type)
- * it would refuse again, and each try is a record of the index's topic more. `torg queue replay`
- * sends it again when the cause is gone, a newer write takes its place by itself. A refusal may
- * come many times, of each replica and after each replay: it is one row. A record that no searcher
- * could decode tells no version: its document is sent again, as the registry has it, after a
- * minute.
+ * It is parked at once: a searcher would refuse it again (for a limit, or a field that exists with
+ * another type), and each try is one more record in the index's topic. `torg queue replay` sends it
+ * again when the cause is gone, a newer write replaces it automatically. A refusal may come many
+ * times, from each replica and after each replay: it is one row. A record that no searcher could
+ * decode has no known version: its document is sent again, as the registry has it, after a minute.
  *
  * Threads: its reader's one (stage/reader.h).
  */

@@ -3,8 +3,8 @@
  * columns.h - the fields of documents in plain JSON or CSV: what is in them, and which type
  * follows.
  *
- * All documents of a request are looked at before the first is made, so that one type fits them
- * all. A field that the schema has keeps its type. Of a new one:
+ * All documents of a request are examined before the first is made, so one type fits them all. A
+ * field that the schema has keeps its type. A new one gets:
  *
  *   true, false                      boolean
  *   numbers                          decimal (PLAIN_SCALE digits or as many as there are); integer,
@@ -15,9 +15,10 @@
  *   long strings, and those called   text, as long as the epoch has room for texts
  *   title, name, description, ...
  *   other strings                    keyword; with numbers among them: what there is more of, and
- * the others are refused what is none of it               no field: kept, and its words are found
+ *                                    the others are refused
+ *   anything else                    no field: kept, and its words are found
  *
- * Objects are gone into: {"a": {"b": 1}} is a field a.b.
+ * Members of objects become fields: {"a": {"b": 1}} is a field a.b.
  */
 #ifndef TORG_REGISTRY_PLAIN_COLUMNS_H
 #define TORG_REGISTRY_PLAIN_COLUMNS_H

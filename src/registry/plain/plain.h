@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plain.h - documents as anybody has them, in JSON or CSV, as documents of the registry.
+ * plain.h - plain documents, in JSON or CSV, as documents of the registry.
  *
  *   [{"id": 1, "title": "Road bike", "price": 99.5, "tags": ["new"]}]
  *
  *   body ──> tree (codec/placed_json.h, table.h) ──> types (columns.h) ──> RawDocument each
  *
- * The document itself is kept beside its fields, and is what searches show. Members that begin with
- * "_" say what is to be done with it: _version, _expires, _delete.
+ * The document itself is kept next to its fields, and is what searches show. Members that begin
+ * with "_" are instructions: _version, _expires, _delete.
  *
  * Threads: any.
  */

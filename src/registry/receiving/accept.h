@@ -5,8 +5,8 @@
  *
  *   candidates (checked, packed) ── orders of their rows ──> verdicts ──> rows, elements, fields
  *
- * Of several candidates with one key each is decided on as if the one before were kept already; the
- * last that is accepted is written.
+ * If several candidates have one key, each is decided on as if the previous one were stored
+ * already; the last accepted one is written.
  */
 #ifndef TORG_REGISTRY_RECEIVING_ACCEPT_H
 #define TORG_REGISTRY_RECEIVING_ACCEPT_H

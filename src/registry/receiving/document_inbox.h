@@ -6,9 +6,10 @@
  *   records of a poll ── runs of one client and lane ──> receiver_put ──> verdicts
  *                                                             └ refused ──> parked, CLIENT/PK
  *
- * Offsets are committed after every verdict is there and what is refused is parked with its reasons
- * (stage/parked.h), so a record may come again; the order of documents makes that harmless. What
- * could not be decided is tried again. A newer version that is accepted ends the parking.
+ * Offsets are committed after every verdict is there and every refused document is parked with its
+ * reasons (stage/parked.h), so a record may come again; the order of documents makes that harmless.
+ * Documents that could not be decided are retried. A newer version that is accepted ends the
+ * parking.
  */
 #ifndef TORG_REGISTRY_RECEIVING_DOCUMENT_INBOX_H
 #define TORG_REGISTRY_RECEIVING_DOCUMENT_INBOX_H

@@ -2,9 +2,9 @@
 /*
  * intake.c - see intake.h.
  *
- * A gate has a list of those who wait, in the order they came. Who finds it idle leads: takes the
- * first and all that may go with it, runs them, tells them, and wakes the first of the rest to lead
- * next.
+ * A gate has a list of waiting calls, in the order they came. A call that finds it idle leads: it
+ * takes the first and all that may go with it, runs them, hands out their results, and wakes the
+ * first of the rest to lead next.
  */
 #include "registry/receiving/intake.h"
 

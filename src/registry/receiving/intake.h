@@ -3,12 +3,13 @@
  * intake.h - calls that come at the same time are decided on together, in one transaction (group
  * commit, on the caller's side).
  *
- * Two transactions that put elements into one queue cannot both go on: where every statement is a
- * trip to a server, they would be run again and again. So of a client's calls one at a time is at
- * the store, and those that arrive meanwhile go together next. Calls that would grow the schema go
- * alone. A store in this process needs none of it: it has a writer that gathers transactions.
+ * Two transactions that put elements into one queue cannot both proceed: where every statement is a
+ * round trip to a server, they would be run again and again. So only one of a client's calls at a
+ * time is at the store, and those that arrive meanwhile go together next. Calls that would grow the
+ * schema go on their own. A store in this process does not need this: it has a writer that gathers
+ * transactions.
  *
- * Threads: any; who waits first leads the next group.
+ * Threads: any; the first waiter leads the next group.
  */
 #ifndef TORG_REGISTRY_RECEIVING_INTAKE_H
 #define TORG_REGISTRY_RECEIVING_INTAKE_H

@@ -2,8 +2,8 @@
 /*
  * keeper.h - the background work on documents: those past their end, old tombstones (sweep.h).
  *
- * One of all receivers does it, by coord; a second one that believes so too does no harm, since a
- * sweep looks and writes in one transaction. All keep the map of clients announced.
+ * One of all receivers does it, by coord; a second one that also believes it is the one does no
+ * harm, since a sweep reads and writes in one transaction. All keep the map of clients announced.
  */
 #ifndef TORG_REGISTRY_RECEIVING_KEEPER_H
 #define TORG_REGISTRY_RECEIVING_KEEPER_H

@@ -3,13 +3,13 @@
  * receiver_fields.c - changes of side fields: receiver.h, and side.h for what they are.
  *
  * One transaction decides on a batch: rows get their new side fields, and each shard an element of
- * the queue that has all of its changes that were taken. They stand in the lane main in the order
- * in which they were decided, and are sent as the row has the fields by then: so what is sent of a
- * field is never older than what was sent before, by an element or with a put.
+ * the queue that has all of its changes that were taken. They are in the lane main in the order in
+ * which they were decided, and are sent as the row has the fields by then: so a field is never sent
+ * in an older state than before, by an element or with a put.
  *
- * Who waits for a change wants to find the document with it. So a document that still waits in the
- * lane backfill is queued in main, too, ahead of its change: the lane is past the change only when
- * both are in the index.
+ * A caller that waits for a change wants to find the document with it. So a document that still
+ * waits in the lane backfill is queued in main, too, ahead of its change: the lane is past the
+ * change only when both are in the index.
  */
 #include <assert.h>
 #include <inttypes.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * side.h - side fields of a document: stock, popularity, a rate of clicks.
+ * side.h - side fields of a document: stock, popularity, a click rate.
  *
- * Declared in the schema (options.side), changed by PutFields alone, kept in the document's row
- * beside the document: a put leaves them as they are, and they go when the row is forgotten. Each
- * field has an order of its own, the (epoch, sequence) of its last change; one that was taken away
- * is kept without a value, so that nothing older brings it back.
+ * Declared in the schema (options.side), changed only by PutFields, kept in the document's row next
+ * to the document: a put leaves them as they are, and they go when the row is forgotten. Each field
+ * has an order of its own, the (epoch, sequence) of its last change; one that was removed is kept
+ * without a value, so nothing older brings it back.
  *
  *   PutFields ──> side_merge ──> the row, and an element of the queue with what was taken
  */

@@ -285,7 +285,7 @@ static bool finish_filling(struct watching *watching, struct err *err)
     rc = filler_stop(demo.filler, err);
     demo.filler = NULL;
     if (rc == ERR_CANCELLED) {
-        printf("stopped while filling: the next start goes on\n");
+        printf("stopped while filling: the next start continues\n");
         return false;
     }
     if (!rc) {

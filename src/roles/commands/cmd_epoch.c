@@ -474,7 +474,8 @@ static int refuse_switch(const struct asking *asking, const char *lack, struct e
 {
     if (!asking->desk.remote)
         return err_set(err, ERR_PRECONDITION,
-                       "%s, and no server runs that could go on: start one, or say --force", lack);
+                       "%s, and no server runs that could continue: start one, or use --force",
+                       lack);
     return err_set(err, ERR_PRECONDITION, "%s: say --wait 1m to wait for it, or --force", lack);
 }
 

@@ -75,11 +75,11 @@ static void print_reading(const Torg__V1__FeedReading *reading)
     if (*reading->encoding)
         printf("its encoding is %s\n", reading->encoding);
     if (*reading->delimiter)
-        printf("between its values stands \"%s\"\n", reading->delimiter);
+        printf("its values are separated by \"%s\"\n", reading->delimiter);
     if (*reading->currency)
         printf("prices without a currency are in %s\n", reading->currency);
     if (*reading->decimal)
-        printf("before fractions stands a %s\n", reading->decimal);
+        printf("its decimal sign is a %s\n", reading->decimal);
     if (reading->shorten)
         puts("titles and descriptions that are too long are shortened");
     if (*reading->category)

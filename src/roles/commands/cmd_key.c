@@ -168,9 +168,10 @@ enum exit_code cmd_key_rotate(const struct invocation *invocation)
     object_check(invocation, INVOCATION_MAGIC);
     request.id = (char *)invocation->arguments[0];
     if (!invocation_option(invocation, "old-ends"))
-        err_set(&err, ERR_INVALID,
-                "torg key rotate needs --old-ends DURATION: how long the old key goes on, such as "
-                "24h");
+        err_set(
+            &err, ERR_INVALID,
+            "torg key rotate needs --old-ends DURATION: how long the old key stays valid, such as "
+            "24h");
     else if (!end_of(invocation, "old-ends", "24h or 7d", &request.old_end_time, &err) &&
              !desk_ask(invocation, false, &torg__v1__key_service__descriptor, "RotateKey",
                        &request.base, &response, &err)) {

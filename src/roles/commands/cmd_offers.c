@@ -95,7 +95,7 @@ enum exit_code cmd_offers_counters(const struct invocation *invocation)
     request.seller = (char *)(seller ? seller : "");
     request.position = (char *)(from ? from : "");
     if (!request.fix && !invocation_option(invocation, "verify")) {
-        complain("use --verify to recount, and --fix to put right what differs");
+        complain("use --verify to recount, and --fix to correct what differs");
         return EXIT_USAGE;
     }
     if (desk_open(invocation, false, &desk, &err))
@@ -106,7 +106,7 @@ enum exit_code cmd_offers_counters(const struct invocation *invocation)
         rc = err_set(&err, ERR_UNAVAILABLE, "the server ended the answer before its end");
     desk_close(&desk);
     if (rc && *telling.position)
-        complain("it was at %s: go on with --from %s", telling.position, telling.position);
+        complain("it was at %s: continue with --from %s", telling.position, telling.position);
     if (rc)
         return fail(&err);
     return telling.left_count ? EXIT_FAILED : EXIT_OK;

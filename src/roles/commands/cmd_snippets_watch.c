@@ -93,6 +93,6 @@ enum exit_code cmd_snippets_watch(const struct invocation *invocation)
     if (printing.left == 0)
         return EXIT_OK;
     if (rc && *printing.position)
-        complain("it was at %s: go on with --position=%s", printing.position, printing.position);
+        complain("it was at %s: continue with --position=%s", printing.position, printing.position);
     return rc ? fail(&err) : EXIT_OK;
 }

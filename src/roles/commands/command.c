@@ -29,7 +29,7 @@ static const struct command_option trace_options[] = {
 static const struct command_option verify_options[] = {
     {"client", "NAME", "Only this client's documents (default: all, and offers' counters)."},
     {"fix", NULL, "Put what differs into the queue again, and counters right."},
-    {"rebuild", NULL, "Also build each shard anew in memory, and compare its content."},
+    {"rebuild", NULL, "Also rebuild each shard in memory, and compare its content."},
     {NULL, NULL, NULL}};
 
 static const struct command_option demo_options[] = {
@@ -87,7 +87,7 @@ static const struct command_option epoch_start_options[] = {
     EPOCH_FIELD,
     EPOCH_SCHEMA,
     {"shards", "COUNT", "Shards of its index: a multiple of what the client began with."},
-    {"renumber", NULL, "Number all documents anew, without holes."},
+    {"renumber", NULL, "Number all documents again, without holes."},
     {NULL, NULL, NULL}};
 static const struct command_option epoch_status_options[] = {QUEUE_CLIENT, {NULL, NULL, NULL}};
 static const struct command_option epoch_switch_options[] = {
@@ -150,11 +150,11 @@ static const struct command_option key_create_options[] = {
     {NULL, NULL, NULL}};
 
 static const struct command_option key_rotate_options[] = {
-    {"old-ends", "DURATION", "How long the old key goes on, such as 24h."}, {NULL, NULL, NULL}};
+    {"old-ends", "DURATION", "How long the old key stays valid, such as 24h."}, {NULL, NULL, NULL}};
 
 static const struct command_option offers_counters_options[] = {
     {"verify", NULL, "Recount, and report what differs. Changes nothing."},
-    {"fix", NULL, "Also put right what differs."},
+    {"fix", NULL, "Also correct what differs."},
     {"seller", "SELLER", "Of this seller only (default: of all)."},
     {"from", "POSITION", "Go on from the place that an interrupted run has printed."},
     {NULL, NULL, NULL}};
@@ -195,16 +195,16 @@ const struct command command_table[] = {
      .flags = SERVING,
      .run = cmd_up},
     {.name = "demo",
-     .summary = "run everything, with a shop that is full and alive",
+     .summary = "run everything, with a full and busy shop in it",
      .arguments = "",
      .details =
          "As torg up, in a directory of its own (./torg-demo, unless --data names another), "
          "which it fills with generated offers in Russian and English: published by the same "
-         "calls as sellers', searchable while it goes on. Then it prints the addresses of the "
-         "pages with keys for them, and changes some offers each second. A second start goes "
-         "on with what is there; a larger --offers adds the rest. It listens on loopback only, "
-         "and refuses a directory that another server has made. To begin anew, remove the "
-         "directory.",
+         "calls as sellers', searchable as they arrive. Then it prints the addresses of the "
+         "pages with keys for them, and changes some offers each second. A second start "
+         "continues with the existing shop; a larger --offers adds the rest. It listens on "
+         "loopback only, and refuses a directory that another server has made. To start from "
+         "scratch, remove the directory.",
      .example = "torg demo\ntorg demo --offers 1000 --changes 20 --data=shop",
      .options = demo_options,
      .flags = COMMAND_SETTINGS | COMMAND_CONFIG,
@@ -271,9 +271,10 @@ const struct command command_table[] = {
     {.name = "catalog apply",
      .summary = "put a catalogue file into use, on every server, without a restart",
      .arguments = "FILE",
-     .details = "Shows the difference as torg catalog diff does, then stores the file as the next "
-                "version, if the one it was compared with is still in use. Refused when stored "
-                "offers would break a rule, unless by force. Servers follow within two seconds.",
+     .details =
+         "Shows the difference as torg catalog diff does, then stores the file as the next "
+         "version, if the one it was compared with is still in use. Refused when stored offers "
+         "would break a rule, unless --force is given. Servers follow within two seconds.",
      .example = "torg catalog apply demo/catalog.json\n"
                 "torg catalog apply demo/catalog.json --expect 3",
      .options = catalog_apply_options,
@@ -287,20 +288,20 @@ const struct command command_table[] = {
      .arguments = "",
      .details =
          "As if it had never begun: nothing is poured or sent to it any more, searchers remove "
-         "it, and its number is not used again. Documents that were written for it by name stay as "
-         "they are, in the other epochs where they fit. Kept in the audit log.",
+         "it, and its number is not used again. Documents that were written for it by name stay "
+         "as they are, in the other epochs where they fit. Recorded in the audit log.",
      .example = "torg epoch abandon --client shop",
      .options = epoch_abandon_options,
      .flags = ASKING,
      .run = cmd_epoch_abandon},
     {.name = "epoch compare",
-     .summary = "ask the last queries of another epoch, and show what differs",
+     .summary = "send the last queries to another epoch, too, and show the differences",
      .arguments = "",
      .details =
-         "The searcher keeps the last 256 queries that it answered, at most one in 20 ms and none "
-         "twice, for as long as it runs. Each is asked of the epoch that serves and of the one "
-         "that is built (else the one that is kept, or --epoch): documents that would be gone or "
-         "new on the page, and how many are found.",
+         "The searcher keeps the last 256 queries that it answered, at most one in 20 ms and "
+         "none twice, for as long as it runs. Each is sent to the serving epoch and to the one "
+         "being built (otherwise the one that is kept, or --epoch). Shows the documents that "
+         "would disappear from the page or be new on it, and how many are found.",
      .example = "torg epoch compare --client offers",
      .options = epoch_compare_options,
      .flags = ASKING,
@@ -310,7 +311,7 @@ const struct command command_table[] = {
      .arguments = "",
      .details = "Searchers remove it, its topic goes within ten minutes, and its numbers go in the "
                 "background if no other epoch has them. Refused while writes go to it, as after a "
-                "rollback. Kept in the audit log.",
+                "rollback. Recorded in the audit log.",
      .example = "torg epoch drop --client shop",
      .options = epoch_abandon_options,
      .flags = ASKING,
@@ -332,28 +333,30 @@ const struct command command_table[] = {
      .summary = "switch searches back to the previous epoch",
      .arguments = "",
      .details =
-         "The two change places; done again, it is the way forward. Documents are written to "
-         "the newer one all the time, and to the other where they fit it. Refused, with a list, "
-         "when documents do not fit it, unless --accept-losses is said. Kept in the audit log.",
+         "The two epochs change places; rolling back again is the way forward. Documents are "
+         "written to the newer one all the time, and to the other if they fit it. Refused, with "
+         "a list, when documents do not fit it, unless --accept-losses is given. Recorded in the "
+         "audit log.",
      .example = "torg epoch rollback --client shop",
      .options = epoch_rollback_options,
      .flags = ASKING,
      .run = cmd_epoch_rollback},
     {.name = "epoch start",
-     .summary = "begin an epoch with another schema, beside the one that serves",
+     .summary = "begin an epoch with another schema, next to the serving one",
      .arguments = "",
-     .details = "From now on documents are sent to both, and what is stored is poured into the new "
-                "one, in the lane backfill, which never delays the others. An epoch that was kept "
-                "for the way back is given up. Without --field and --schema the index is made anew "
-                "with the same schema. With --shards or --renumber its documents have numbers of "
-                "their own, beside those of the epoch before. Kept in the audit log.",
+     .details =
+         "From now on documents are sent to both, and the stored ones are poured into the new "
+         "epoch, in the lane backfill, which never delays the others. An epoch that was kept for "
+         "the way back is given up. Without --field and --schema the index is rebuilt with the "
+         "same schema. With --shards or --renumber its documents have numbers of their own, "
+         "apart from those of the previous epoch. Recorded in the audit log.",
      .example = "torg epoch start --field price=decimal\ntorg epoch start --shards 2\n"
                 "torg epoch start --renumber",
      .options = epoch_start_options,
      .flags = ASKING,
      .run = cmd_epoch_start},
     {.name = "epoch status",
-     .summary = "show the epochs of a client, and what the one that is built waits for",
+     .summary = "show the epochs of a client, and what the one being built waits for",
      .arguments = "",
      .details =
          "By shard: stored documents that were poured, that do not fit, that wait to be sent; "
@@ -363,12 +366,13 @@ const struct command command_table[] = {
      .flags = ASKING,
      .run = cmd_epoch_status},
     {.name = "epoch switch",
-     .summary = "let searches and writes go to the epoch that is built",
+     .summary = "switch searches and writes to the epoch that was built",
      .arguments = "",
-     .details = "Refused, with the reason, while documents are missing in it; with --wait it "
-                "waits for them and, on a terminal, says which. One transaction; the epoch "
-                "before is kept, filled, for torg epoch rollback. Documents that name it are "
-                "refused from now on. Kept in the audit log.",
+     .details =
+         "Refused, with the reason, while documents are missing in it; with --wait it waits for "
+         "them and, on a terminal, shows which. It is one transaction; the previous epoch is "
+         "kept, and kept filled, for torg epoch rollback. Documents that name it are refused "
+         "from now on. Recorded in the audit log.",
      .example = "torg epoch switch --wait 1m",
      .options = epoch_switch_options,
      .flags = ASKING,
@@ -383,12 +387,12 @@ const struct command command_table[] = {
      .run = cmd_experiment_list},
     FEED_CATEGORIES_COMMANDS,
     {.name = "feed check",
-     .summary = "check a feed file, and report what would become of its rows",
+     .summary = "check a feed file, and report what would happen to its rows",
      .arguments = "FILE|URL|-",
      .details =
-         "Tells the format, how many rows are good and why others would be refused. Changes "
-         "nothing; needs no server with --catalog, and else takes the catalogue in use. Exit code "
-         "1 when the file is broken.",
+         "Prints the format, how many rows are good, and why the others would be refused. "
+         "Changes nothing; needs no server with --catalog, otherwise it uses the catalogue in "
+         "use. Exits with 1 when the file is broken.",
      .example = "torg feed check --catalog catalog.json goods.yml\n"
                 "torg feed check --template map.csv goods.yml",
      .options = feed_check_options,
@@ -424,7 +428,7 @@ const struct command command_table[] = {
      .flags = ASKING,
      .run = cmd_feed_list},
     {.name = "feed show",
-     .summary = "show a task of a feed: what it did, and what may be done to it",
+     .summary = "show a task of a feed: what it did, and what can be done with it",
      .arguments = "[TASK]",
      .details = "The newest task, unless another is named.",
      .example = "torg feed show --seller s-17\ntorg feed show --seller s-17 3 --json",
@@ -433,7 +437,7 @@ const struct command command_table[] = {
      .argument_max = 1,
      .run = cmd_feed_show},
     {.name = "feed confirm",
-     .summary = "let a held task delete what it wanted to",
+     .summary = "let a held task make its deletions",
      .arguments = "TASK",
      .details = "A task is held when it would delete a large share of the feed's offers, or when "
                 "its file was empty or cut short.",
@@ -490,13 +494,14 @@ const struct command command_table[] = {
      .argument_max = 1,
      .run = cmd_index_inspect},
     {.name = "index query",
-     .summary = "ask an index shard: hits, facets, or why a document is no hit",
+     .summary = "query an index shard: hits, facets, or why a document is not a hit",
      .arguments = "DIR QUERY",
      .details =
          "QUERY is JSON, the message that a searcher takes: docs/query-language.md goes through "
-         "it by example. Needs no server; refused while one has the directory open. Asks what "
-         "the last checkpoint has and changes nothing. With --explain the conditions of each "
-         "stage are printed as a tree, + before those that hold and - before those that do not.",
+         "it by example. Needs no server; refused while one has the directory open. Searches "
+         "what the last checkpoint has and changes nothing. With --explain the conditions of "
+         "each stage are printed as a tree, + before those that hold and - before those that do "
+         "not.",
      .example = "torg index query /var/lib/torg/index/0 '{\"stages\": [{\"text\": \"bike\"}]}'\n"
                 "torg index query index/0 '{\"stages\": [{\"text\": \"bike\"}]}' --explain 7",
      .options = index_query_options,
@@ -507,9 +512,9 @@ const struct command command_table[] = {
     {.name = "key create",
      .summary = "make an API key and print it, once",
      .arguments = "NAME",
-     .details = "Only a hash of the key is stored: what is printed cannot be shown again. Works "
-                "through the server that runs on the data directory, or on the directory itself "
-                "when none runs.",
+     .details =
+         "Only a hash of the key is stored: it cannot be printed again. Works through the server "
+         "that runs on the data directory, or on the directory itself when none runs.",
      .example = "torg key create shop --scope offers.read --scope offers.write --seller s-17\n"
                 "torg key create ci --scope admin --expires 90d",
      .options = key_create_options,
@@ -538,10 +543,11 @@ const struct command command_table[] = {
      .argument_max = 1,
      .run = cmd_key_revoke},
     {.name = "key rotate",
-     .summary = "make a second key of a name, and let the first one end",
+     .summary = "make a second key with the same name, and let the first one expire",
      .arguments = "ID|NAME",
-     .details = "The new key has the name, scopes and bindings of the old one. Both are good until "
-                "the old one ends; there are never more than two.",
+     .details =
+         "The new key has the name, scopes and bindings of the old one. Both are valid until the "
+         "old one expires; there are never more than two.",
      .example = "torg key rotate shop --old-ends 24h",
      .options = key_rotate_options,
      .flags = ASKING,
@@ -550,15 +556,15 @@ const struct command command_table[] = {
      .run = cmd_key_rotate},
     NUMERATOR_COMMANDS,
     {.name = "offers counters",
-     .summary = "recount the cabinets' lists, counts and totals, and put them right",
+     .summary = "recount the cabinets' lists, counts and totals, and correct them",
      .arguments = "",
      .details =
-         "Goes through all offers while sellers go on changing them, and reports each difference: "
-         "rows missing from a seller's lists or too many in them, counts of lists, totals (active, "
-         "expired, banned, sold, money by currency). Nothing is locked for longer than a few "
-         "hundred offers take. It may be interrupted, and two may run at once. Works through the "
-         "server that runs on the data directory, or on the directory itself when none runs. Exits "
-         "with 1 when something differs and was not put right.",
+         "Goes through all offers while sellers keep changing them, and reports each difference: "
+         "rows missing from a seller's lists or too many in them, counts of lists, totals "
+         "(active, expired, banned, sold, money by currency). Nothing is locked for longer than "
+         "a few hundred offers take. It may be interrupted, and two may run at once. Works "
+         "through the server that runs on the data directory, or on the directory itself when "
+         "none runs. Exits with 1 when something differs and was not corrected.",
      .example = "torg offers counters --verify\n"
                 "torg offers counters --verify --fix --seller s-17 --json",
      .options = offers_counters_options,
@@ -571,7 +577,7 @@ const struct command command_table[] = {
          "Goes through the stages: for an offer saved, exported to its topic, composed into a "
          "document; then, as for every document, received (the registry has it), queued, "
          "numbered, sent to the index topic, indexed by the searchers, searchable. For a stage "
-         "that is not done it says what it waits for. Four groups of digits with dashes are an "
+         "that is not done it shows what it waits for. Four groups of digits with dashes are an "
          "offer's id, everything else the key of a document. Works through the server that runs "
          "on the data directory. Exits with 4 when there is no such offer, or no document of "
          "this key was ever accepted.",
@@ -589,12 +595,12 @@ const struct command command_table[] = {
          "Prints one line per check, PASS or FAIL, with counts and some of the keys: documents "
          "can be read and have their numbers; no number is given twice; the queue has no gap; "
          "the index has every living document at its version and nothing else; its files agree "
-         "with their checksums; sellers' counters equal a recount. Everything goes on meanwhile: "
-         "what differs is looked at again, and what still waits in the queue is not a fault. "
-         "With --rebuild each shard is built anew in memory from the registry and compared with "
-         "what the searcher has; this needs a few moments without writes. Works through the "
+         "with their checksums; sellers' counters equal a recount. Nothing is stopped meanwhile: "
+         "differences are checked again, and changes that still wait in the queue are not "
+         "faults. With --rebuild each shard is rebuilt in memory from the registry and compared "
+         "with what the searcher has; this needs a few moments without writes. Works through the "
          "server that runs on the data directory. Exits with 1 when something differs and was "
-         "not put right.",
+         "not corrected.",
      .example = "torg verify\n"
                 "torg verify --client offers --rebuild\n"
                 "torg verify --fix",
@@ -625,7 +631,7 @@ const struct command command_table[] = {
     {.name = "queue replay",
      .summary = "try to index a failed document again, at once",
      .arguments = "[PK]",
-     .details = "Its tries are counted from zero again. Kept in the audit log.",
+     .details = "Its tries are counted from zero again. Recorded in the audit log.",
      .example = "torg queue replay bike-1\ntorg queue replay --all --client shop",
      .options = queue_replay_options,
      .flags = ASKING,
@@ -634,8 +640,9 @@ const struct command command_table[] = {
     {.name = "queue drop",
      .summary = "give up a document that could not be indexed",
      .arguments = "PK",
-     .details = "The registry keeps it, and what the index has of it stays as it is, until it is "
-                "sent anew. Kept in the audit log.",
+     .details =
+         "The registry keeps it, and what the index has of it stays as it is, until it is sent "
+         "again. Recorded in the audit log.",
      .example = "torg queue drop bike-1",
      .options = queue_options,
      .flags = ASKING,
@@ -663,18 +670,18 @@ const struct command command_table[] = {
      .argument_max = 1,
      .run = cmd_topic_read},
     {.name = "parked list",
-     .summary = "list what stages could not use of their topics",
+     .summary = "list the records that stages could not use",
      .arguments = "",
-     .details = "Each record with its stage, its key, the reason, the tries so far and the time of "
-                "the next. They are tried again by themselves; other keys have passed them. Works "
-                "through the server that runs on the data directory, or on the directory itself "
-                "when none runs.",
+     .details =
+         "Each record with its stage, its key, the reason, the tries so far and the time of the "
+         "next. They are retried automatically; other keys pass them. Works through the server "
+         "that runs on the data directory, or on the directory itself when none runs.",
      .example = "torg parked list\ntorg parked list --stage composer --limit 5",
      .options = parked_list_options,
      .flags = ASKING,
      .run = cmd_parked_list},
     {.name = "parked show",
-     .summary = "show what is parked of a key, and what it says",
+     .summary = "show the parked records of a key, and their contents",
      .arguments = "KEY",
      .details = "All records of the key in their order, as JSON where they can be read.",
      .example = "torg parked show 1000-0000-0000-0007",
@@ -684,9 +691,9 @@ const struct command command_table[] = {
      .argument_max = 1,
      .run = cmd_parked_show},
     {.name = "parked replay",
-     .summary = "try what is parked again now",
+     .summary = "try parked records again now",
      .arguments = "[KEY]",
-     .details = "One key, or with --all every one, at once. Kept in the audit log.",
+     .details = "One key, or with --all every one, at once. Recorded in the audit log.",
      .example = "torg parked replay 1000-0000-0000-0007\n"
                 "torg parked replay --all --stage composer",
      .options = parked_replay_options,
@@ -694,10 +701,10 @@ const struct command command_table[] = {
      .argument_max = 1,
      .run = cmd_parked_replay},
     {.name = "parked drop",
-     .summary = "give up the first record that is parked of a key",
+     .summary = "give up the first parked record of a key",
      .arguments = "KEY",
-     .details = "It is never used. What waits behind it is tried next, or with --all given up as "
-                "well. Kept in the audit log.",
+     .details = "It is never used. The records behind it are tried next, or with --all given up as "
+                "well. Recorded in the audit log.",
      .example = "torg parked drop --stage photos 1000-0000-0000-0007",
      .options = parked_drop_options,
      .flags = ASKING,
@@ -710,7 +717,7 @@ const struct command command_table[] = {
      .summary = "show how far documents have followed the catalogue",
      .arguments = "",
      .details = "After another catalogue is applied, the offers whose documents it changes are "
-                "composed anew in the background; this shows how many have been.",
+                "composed again in the background; this shows how many have been.",
      .example = "torg composer status",
      .flags = ASKING,
      .run = cmd_composer_status},
@@ -745,7 +752,7 @@ const struct command command_table[] = {
     {.name = "migrate",
      .summary = "bring the tables of the store up to date",
      .arguments = "",
-     .details = "torg up does this by itself; here it can be done ahead of a start. Safe to run "
+     .details = "torg up does this itself; here it can be done ahead of a start. Safe to run "
                 "twice, and by two at once.",
      .example = "torg migrate\ntorg migrate --store.url=postgres://torg@db/torg",
      .flags = ASKING,

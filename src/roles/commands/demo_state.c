@@ -57,9 +57,10 @@ int demo_state_read(const char *path, struct demo_state *state, struct err *err)
         struct bytes line = bytes_make(rest.data, end ? (size_t)(end - rest.data) : rest.size);
 
         if (line.size && !take_line(state, line))
-            rc = err_set(err, ERR_PRECONDITION,
-                         "%s: \"%.*s\" cannot be read; remove the data directory to begin anew",
-                         path, (int)(line.size < 40 ? line.size : 40), (const char *)line.data);
+            rc = err_set(
+                err, ERR_PRECONDITION,
+                "%s: \"%.*s\" cannot be read; remove the data directory to start from scratch",
+                path, (int)(line.size < 40 ? line.size : 40), (const char *)line.data);
         rest = bytes_skip(rest, line.size + (end ? 1 : 0));
     }
 out:

@@ -81,7 +81,7 @@ static void put_roff_command(struct buf *out, const struct command *command)
 static void put_roff_settings(struct buf *out)
 {
     buf_put_text(out, ".SH SETTINGS\n"
-                      "Each can stand in the file as key = value under its [section], in the "
+                      "Each can be set in the file as key = value under its [section], in the "
                       "environment as TORG_SECTION_KEY, and on the command line. A flag beats the "
                       "environment, which beats the file, which beats the default.\n");
     for (int id = 0; id < SETTING_COUNT; id++) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * announce.h - a searcher tells the others where it is: the register "searchers" of coord.
+ * announce.h - a searcher announces its address to the others: the register "searchers" of coord.
  *
  *   announcer: its address and the moment, again every ANNOUNCE_MS; gone when it stops
  *   peers.h:   reads the list when it changes, and asks whoever is on it
  *
  * So a searcher that is started is asked by all, and one that is stopped by nobody, without a
- * restart of the others. An entry that was not renewed for ANNOUNCE_LIFE_MS is left out by whoever
- * writes next: its process was killed and has not come back.
+ * restart of the others. An entry that was not renewed for ANNOUNCE_LIFE_MS is dropped by the next
+ * writer: its process was killed and has not come back.
  *
  * Threads: one of its own.
  */

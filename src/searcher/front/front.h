@@ -5,8 +5,8 @@
  *   cursors, tokens ──> words of all shards (text, several shards) ──> each shard ──> merge ──>
  *   cursors
  *
- * The epoch is read once and asked of all. A shard that does not answer by the deadline is left out
- * and named; when none answers, or the request is at fault, there is an error instead.
+ * The epoch is read once and used for all shards. A shard that does not answer by the deadline is
+ * left out and named; when none answers, or the request is wrong, there is an error instead.
  *
  * Threads: any.
  */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gather.h - asks several shards the same thing at once, each of one replica: of this process if it
- * is ready, else of another searcher; and of a second one when the first fails or is slow (scatter
- * and gather, with hedged requests). Where the request takes old states, those who have one are
- * asked when nobody else has the shard, all others have failed, or half of the time is over; the
- * first answer counts, and says what it is of.
+ * is ready, otherwise of another searcher; and of a second one when the first fails or is slow
+ * (scatter and gather, with hedged requests). If the request accepts old states, searchers that
+ * have one are asked when nobody else has the shard, all others have failed, or half of the time is
+ * over; the first answer counts, and says which state it is from.
  *
- * Shards of this process are answered by the time this returns, as they look at the deadline
+ * Shards of this process are answered by the time this returns, as they check the deadline
  * themselves. A call to another searcher may outlive it: it owns what it needs.
  *
  * Threads: any; the calls run on a bounded pool.

@@ -3,9 +3,9 @@
  * peers.h - other searchers: which shards each has ready, and how they are asked.
  *
  * Each is asked for its freshness every SEARCHER_PEER_POLL_MS; one that does not answer in that
- * time has nothing ready until it does. With coord those who announce themselves (announce.h) are
- * asked, too: they come and go while this one runs. A peer is never freed before all are: calls may
- * be under way; the place of one that is gone is taken by the next that comes.
+ * time has nothing ready until it does. With coord, searchers that announce themselves (announce.h)
+ * are asked, too: they come and go while this one runs. A peer is not freed before all are, since
+ * calls may be under way; the place of one that is gone is reused for the next that comes.
  *
  * Threads: one a peer, one that watches the announcements; all functions here from any thread.
  */

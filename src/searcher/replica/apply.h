@@ -4,10 +4,10 @@
  *
  *   IndexMessage ── ticket too low? ──> left alone; of other numbers (T.S.V)? ──> refused
  *        ├ schema ──> shard_add_field        numbers of fields are their places in the shard
- *        ├ put ──> texts as they were? ── yes ──> shard_change: columns only, no text is indexed
+ *        ├ put ──> texts as they were? ── yes ──> shard_change_all: columns, no text is indexed
  *        │                              └ no ───> shard_put
  *        ├ remove ──> shard_remove
- *        ├ fields ──> shard_change of those documents that are there, and theirs
+ *        ├ fields ──> shard_change of the documents that exist and have that owner
  *        ├ pour ──> of a shard that lacks what came before: BEGIN is where it starts, END makes it
  *        │          whole
  *        └ progress ──> how far the lanes are, shown with the batch

@@ -2,10 +2,10 @@
 /*
  * arrivals.h - when the newest changes of a shard were sent to it, and shown: for traces.
  *
- * A table of fixed size by number; a newer document takes the place of another. What is not in it
- * is not known any more, or never was.
+ * A table of fixed size by number; a newer document replaces another. Documents that are not in it
+ * are no longer known, or never were.
  *
- * Threads: the apply thread notes, any looks.
+ * Threads: the apply thread writes, any reads.
  */
 #ifndef TORG_SEARCHER_REPLICA_ARRIVALS_H
 #define TORG_SEARCHER_REPLICA_ARRIVALS_H

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * follower.h - which indexes this process has: it reads the register index-map of coord and keeps
- * a replica of each shard that is its business.
+ * follower.h - which indexes this process has: it reads the register index-map of coord and keeps a
+ * replica of each shard that this process follows.
  *
  *   index-map ──> struct index_view (immutable, counted) ──> calls
  *             └─> replicas that are new are started, those of retired epochs stopped and removed
  *
- * What runs stays, before anything that is new finds a place; only what a map that was read whole
- * does not have any more is ended. What finds no place is told: by the log, a metric and /readyz.
+ * Running shards stay, before anything new finds a place; a shard is ended only when a map that was
+ * read whole no longer has it. A shard that finds no place is reported by the log, a metric and
+ * /readyz.
  *
- * A call takes one view and reads the serving epoch from it once, so that no answer mixes two.
+ * A call takes one view and reads the serving epoch from it once, so no answer mixes two.
  *
  * Threads: one that watches the register, one that writes checkpoints now and then; all functions
  * here from any thread.

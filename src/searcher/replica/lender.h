@@ -7,9 +7,9 @@
  *                                                  └─> shard_lend: x.NAME has values, or others
  *
  * Every shard of a client knows the names of all its columns, whatever numbers they were made from:
- * where they do not fit, nobody has a value, and a formula goes on by its default(). A file is
- * fetched whole, synced and renamed, and compared with its checksums whenever it is mapped: a kill
- * leaves the one that was there. One that cannot be fetched leaves the shard with what it had.
+ * where they do not fit, nobody has a value, and a formula uses its default(). A file is fetched
+ * whole, synced and renamed, and compared with its checksums whenever it is mapped: a kill leaves
+ * the previous one. If a file cannot be fetched, the shard keeps what it had.
  *
  * Threads: a task of its own looks for changes once a second; a replica that opens its shard lends
  * it what there is, before anybody can ask.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.h - what a shard knows of those who feed it; kept as the shard's note.
+ * progress.h - what a shard knows about the senders of its messages; kept as the shard's note.
  *
  *     4 | varint ticket | flags byte | varint pour | varint its ticket | varint time |
  *         varint T | varint S | varint V | varint G | varint count | varint idx of each lane

@@ -4,9 +4,9 @@
  *
  *   applier_apply ─ cannot ─> refusals_add … refusals_send ══ index-refusals ══> the lane failed
  *
- * Those of a batch are sent, and durable, before the batch is shown: whoever sees that a shard is
- * past a change finds either the document or its refusal. They are sent again when a batch is
- * replayed; the registry knows them.
+ * Those of a batch are sent, and durable, before the batch is published: once a shard is seen to be
+ * past a change, either the document or its refusal can be found. They are sent again when a batch
+ * is replayed; the registry knows them.
  *
  * Threads: the replica's own.
  */

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * replica.h - one shard of one epoch of a client, in this process: it follows its partition of the
- * topic index.CLIENT.EPOCH and is asked meanwhile.
+ * topic index.CLIENT.EPOCH and answers queries meanwhile.
  *
  *   topic_read ──> applier_apply … applier_publish ──> visits (a reader and an engine each)
  *                          └─ cannot be taken: counted, told, passed
  *
- * What came in is shown every SEARCHER_BATCH_COUNT messages or SEARCHER_BATCH_MS, whichever is
+ * Changes are published every SEARCHER_BATCH_COUNT messages or SEARCHER_BATCH_MS, whichever is
  * first; far behind the end, in larger steps. It is ready once it has what the topic had when it
- * was opened; from then on it stays so, however far behind. While it is not, what it has already
- * is shown to those who take an old state, if it is whole: what a restart replays from, or what
- * another state is about to replace (replica_old.c).
+ * was opened; from then on it stays so, however far behind. While it is not ready, a whole state
+ * that it has already is shown to callers that accept an old one: the state from which a restart
+ * replays, or the one that another is about to replace (replica_old.c).
  *
  * When the topic has lost messages that the shard needs, or the shard its files and the topic its
- * beginning, the replica begins without a state at the next mark of a pour: it is
- * ready when it has applied that pour's end (apply.h). The owner of the shard pours without being
- * asked (registry/indexing/indexer_tend.c). A damaged directory is thrown away too.
+ * beginning, the replica begins without a state at the next mark of a pour: it is ready when it has
+ * applied that pour's end (apply.h). The owner of the shard pours without being asked
+ * (registry/indexing/indexer_tend.c). A damaged directory is discarded, too.
  *
  * Threads: an apply thread of its own; all functions here from any thread.
  */

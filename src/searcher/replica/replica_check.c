@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replica_check.c - what a shard holds, looked at as a whole: its files, its content.
+ * replica_check.c - checks of a shard as a whole: its files, its content.
  *
- * The content is of a moment at which nothing is applied, so the apply thread tells it, between two
- * batches, when it is asked to.
+ * The content is that of a moment at which nothing is applied, so the apply thread reads it,
+ * between two batches, on request.
  */
 #include "base/object.h"
 #include "searcher/replica/replica_parts.h"

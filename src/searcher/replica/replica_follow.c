@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replica_follow.c - the apply thread of a replica: opens the shard, reads on, and begins anew when
- * that is not possible. See replica.h.
+ * replica_follow.c - the apply thread of a replica: opens the shard, keeps reading, and starts
+ * again from nothing when that is not possible. See replica.h.
  *
- * Only this thread changes the shard. Others see what it has shown: under the replica's lock what
- * is told of it, by snapshots what is in it.
+ * Only this thread changes the shard. Others see what it has published: its reported state under
+ * the replica's lock, its content by snapshots.
  */
 #include <inttypes.h>
 #include <stdio.h>

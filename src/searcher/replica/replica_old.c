@@ -2,18 +2,18 @@
 /*
  * replica_old.c - the state that a shard had, served while the one that replaces it is made.
  *
- * A shard whose topic has let go of what it needs next is filled anew by a pour. What it has is
- * whole, and old: it stays open, at one of the shard's two places (DIR and DIR.b), while the new
+ * A shard whose topic has dropped the messages that it needs next is rebuilt by a pour. What it has
+ * is whole, but old: it stays open, at one of the shard's two places (DIR and DIR.b), while the new
  * state is filled at the other; when that is ready it takes over in one step (replica_follow.c).
  *
  *     DIR    followed ── too far behind ──> old, served to who takes it ── replaced ──> removed
  *     DIR.b                                 followed, filled by a pour ──> ready        when DIR.b
  *                                                                             has a checkpoint
  *
- * After a crash in the midst both are there, and their checkpoints tell which is which. At most
- * SEARCHER_OLD_COUNT_MAX shards of a process have two states; one more does without.
+ * After a crash in between both are there, and their checkpoints show which is which. At most
+ * SEARCHER_OLD_COUNT_MAX shards of a process have two states; any further one has no old state.
  *
- * Threads: the apply thread alone. Nothing is applied to an old state but the ends of its
+ * Threads: the apply thread only. Nothing is applied to an old state except the ends of its
  * documents.
  */
 #include <assert.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tail.h - the messages without which a checkpoint is not whole, kept beside it.
+ * tail.h - the messages without which a checkpoint is not whole, kept next to it.
  *
- * A checkpoint that is written while messages are applied is whole only when those that came
+ * A checkpoint that is written while messages are applied is whole only once those that came
  * meanwhile are replayed (shard.h: from shard_offset to shard_serve_from). Usually the topic has
- * them. When it has let go of them, a searcher that was killed takes them from here, and has an old
+ * them. If it has dropped them, a searcher that was killed takes them from here, and has an old
  * state to serve.
  *
  *     "tail" | varint offset | varint end | for each: varint time, varint size, value | hash

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waiters.h - callers who wait until a write is searchable, in a thread that other searches want:
- * there are SEARCHER_WAITER_COUNT_MAX of them at once and no more. Calls of a server are not among
- * them: they look, and come back (searcher/service.h).
+ * waiters.h - callers that wait until a write is searchable, in a thread that other searches need:
+ * at most SEARCHER_WAITER_COUNT_MAX at once. Calls of a server are not among them: they check, and
+ * come back (searcher/service.h).
  *
- * Only who really has to wait is counted: a write that is in already costs nothing.
+ * Only callers that really have to wait are counted: a write that has already arrived costs
+ * nothing.
  * Threads: any.
  */
 #ifndef TORG_SEARCHER_REPLICA_WAITERS_H

@@ -2,8 +2,8 @@
 /*
  * admit.c - see admit.h.
  *
- * Buckets are a table of small sets, each with a lock: a new bucket takes the place of the fullest
- * of its set, which is the one that says least. A token is 1000 units, a unit a microsecond of CPU.
+ * Buckets are a table of small sets, each with a lock: a new bucket replaces the fullest of its
+ * set, which carries the least information. A token is 1000 units, a unit a microsecond of CPU.
  * Connections are counted exactly, in chains, and only while they are open.
  */
 #include "net/server/calls/admit.h"

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * admit.h - who may ask for how much: rates by key, seller and address, and connections by address.
+ * admit.h - limits how much each caller may ask for: rates by key, seller and address, and
+ * connections by address.
  *
  * A rate is a token bucket (NET_RATE_BURST_S of it may be taken at once). A call takes a token when
- * it begins and, when it has ended, one for every further millisecond of CPU that it took; what was
- * not foreseen is a debt. Whoever shows a key is counted by that and by the seller that it is bound
- * to, everybody else by the address.
+ * it begins and, when it has ended, one for every further millisecond of CPU that it took; going
+ * below zero is a debt. A caller with a key is counted by that and by the seller that it is bound
+ * to, any other by the address.
  *
- * Whose turn it is among those who wait is workers' (base/fair.h): by seller, else by key, else by
- * address, and by connection within these.
+ * The order of waiting calls is up to workers (base/fair.h): by seller, otherwise by key, otherwise
+ * by address, and by connection within these.
  *
  * Threads: any.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * connect.h - what the Connect protocol has beside a message as the body: calls by GET of methods
+ * connect.h - what the Connect protocol has besides a message as the body: calls by GET of methods
  * without side effects, and the frame that ends a stream.
  *
  *     GET /torg.v1.SearchService/Suggest?connect=v1&encoding=json&message=%7B%22text%22…

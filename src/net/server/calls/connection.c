@@ -2,10 +2,10 @@
 /*
  * connection.c - see connection.h.
  *
- * Ready → (TLS handshake) → read → the protocol's input → calls; at the end of the turn every
- * connection with something to say is filled and written with as few write(2) as it takes. A
- * connection that ends with something said is shut for writing first and its input thrown
- * away for a moment, or the kernel would drop our last words together with theirs.
+ * Ready → (TLS handshake) → read → the protocol's input → calls; at the end of the turn the output
+ * of every connection is gathered and written with as few write(2) as possible. A connection that
+ * ends after output is shut for writing first and its input discarded for a moment, otherwise the
+ * kernel would drop our last bytes together with its input.
  */
 #include "net/server/calls/connection.h"
 

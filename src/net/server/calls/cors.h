@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cors.h - which pages of other places may call us, and read what we answer.
+ * cors.h - which pages of other origins may call us, and read our answers.
  *
- * A browser asks before (a preflight: OPTIONS) and looks at the answer's headers afterwards. An
- * origin of the list is answered by its name and may come with credentials; "*" in the list answers
- * every other one, without. Nothing here admits anybody: a call needs its key as it always does.
+ * A browser asks beforehand (a preflight: OPTIONS) and checks the answer's headers afterwards. An
+ * origin in the list is answered by its name and may send credentials; "*" in the list admits every
+ * other one, without credentials. Nothing here admits anybody: a call needs its key as it always
+ * does.
  *
  * Filled before the server starts, read by all reactors afterwards.
  */

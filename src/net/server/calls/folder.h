@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folder.h - files that are read when they are asked for: GET or HEAD of a path below a prefix.
+ * folder.h - files that are read on request: GET or HEAD of a path below a prefix.
  *
- * The page's own files are few, fixed and in memory (site.h); these are many and lie in a store.
- * Anyone may read them: a folder holds what every visitor may see.
+ * The page's own files are few, fixed and in memory (site.h); these are many and kept in a store.
+ * Anyone may read them: a folder holds only files that every visitor may see.
  *
  * Threads: read runs on the threads of brief handlers, unless the folder is remote; there it may
  * wait for a disk, not for more.

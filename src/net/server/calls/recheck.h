@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recheck.h - the key of a stream is looked at again and again while the stream goes on: it ends
- * when the key is revoked, or its time is over.
+ * recheck.h - the key of a stream is rechecked while the stream lasts: the stream ends when the key
+ * is revoked or expires.
  *
  * All of it runs on the call's reactor; an authenticator does not wait.
  */

@@ -2,10 +2,11 @@
 /*
  * resources.h - which handler of rest.h answers a verb and a path; its run.
  *
- * To dispatch and run.c a resource's method is a route as any other: access, deadline, thread and
- * metrics go by it. Only the request and the answer have another form.
+ * To dispatch and run.c a resource's method is a route like any other: it determines access,
+ * deadline, thread and metrics. Only the request and the answer have another form.
  *
- * Filled before the server starts, read by all reactors afterwards. Few: looked through one by one.
+ * Filled before the server starts, read by all reactors afterwards. There are few, so the search is
+ * linear.
  */
 #ifndef TORG_NET_SERVER_CALLS_RESOURCES_H
 #define TORG_NET_SERVER_CALLS_RESOURCES_H

@@ -3,11 +3,11 @@
  * unsent.c - see unsent.h.
  *
  * Large answers are added to the server's sum one by one, as they are built; small ones, streams
- * and what a socket did not take are summed up by their connection, which tells the server at the
- * end of a turn: an answer that goes out at once costs no atomic.
+ * and bytes that a socket did not take are summed up by their connection, which reports to the
+ * server at the end of a turn: an answer that goes out at once costs no atomic.
  *
  * To find the worst connection every loop votes with its own; the last voter asks the loop of the
- * worst one to close it. One round at a time; more follow while there is too much.
+ * worst one to close it. One round at a time; more follow as long as there is too much.
  */
 #include "net/server/calls/unsent.h"
 

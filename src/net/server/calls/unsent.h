@@ -2,10 +2,10 @@
 /*
  * unsent.h - the memory of answers that clients have not taken yet: counted and bounded.
  *
- * An answer is measured when it is built, and counts until its call is freed: that is how long it
- * holds its memory. A connection with much unsent begins no further calls. When the server has
- * much, the connection that holds most for longest is closed, on whichever loop it is; when that
- * is not enough, very large answers are refused.
+ * An answer is measured when it is built, and counts until its call is freed, which is how long it
+ * holds its memory. A connection with much unsent data begins no further calls. When the whole
+ * server has much, the connection that has held most for longest is closed, on whichever loop it
+ * is; if that is not enough, very large answers are refused.
  */
 #ifndef TORG_NET_SERVER_CALLS_UNSENT_H
 #define TORG_NET_SERVER_CALLS_UNSENT_H

@@ -2,10 +2,10 @@
 /*
  * channel.h - the bytes of one streaming call between its handler's thread and its reactor.
  *
- * Both directions are bounded: what has arrived and was not taken by the handler never exceeds the
- * HTTP/2 window, since the window reopens only for bytes taken; and the handler blocks
- * while more than NET_STREAM_OUT_SIZE_MAX bytes wait for the client. `notify` tells the
- * reactor that something changed; it is called once until the reactor has looked.
+ * Both directions are bounded: bytes that have arrived and were not taken by the handler never
+ * exceed the HTTP/2 window, since the window reopens only for bytes taken; and the handler blocks
+ * while more than NET_STREAM_OUT_SIZE_MAX bytes wait for the client. `notify` tells the reactor
+ * that something changed; it is called once until the reactor has reacted.
  */
 #ifndef TORG_NET_SERVER_LOOP_CHANNEL_H
 #define TORG_NET_SERVER_LOOP_CHANNEL_H

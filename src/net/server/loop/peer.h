@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * peer.h - the address that a client comes from, and the proxies whose word for it is taken.
+ * peer.h - the address that a client comes from, and the proxies that are trusted to report it.
  *
- * IPv4 addresses are those of IPv6 that stand for them. For counting, a whole /64 of IPv6 is one:
- * that is what one customer gets.
+ * IPv4 addresses are kept in their IPv6 form. For counting, a whole /64 of IPv6 is one address,
+ * since one customer gets that much.
  */
 #ifndef TORG_NET_SERVER_LOOP_PEER_H
 #define TORG_NET_SERVER_LOOP_PEER_H

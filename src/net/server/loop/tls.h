@@ -2,9 +2,9 @@
 /*
  * tls.h - TLS on a non-blocking socket, by OpenSSL: ALPN h2 and http/1.1.
  *
- * 1.3, and 1.2 with ECDHE and an AEAD cipher alone: a key that is stolen later opens nothing that
- * was recorded before. Certificates are read again when their files change; connections that are
- * open go on with the old ones.
+ * 1.3, and 1.2 only with ECDHE and an AEAD cipher: a key that is stolen later decrypts nothing that
+ * was recorded before. Certificates are read again when their files change; open connections
+ * continue with the old ones.
  */
 #ifndef TORG_NET_SERVER_LOOP_TLS_H
 #define TORG_NET_SERVER_LOOP_TLS_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watchdog.h - sees reactors that stand still or run in circles, and tells.
+ * watchdog.h - detects reactors that are stuck or spin, and reports them.
  *
  * A reactor that is in the same turn for longer than the limit is stuck: a handler or a callback
- * blocks it, and all of its connections wait. One that for as long takes turn after turn of which
- * nothing comes spins: on a socket that is ready for ever. Either is logged with what the
- * reactor is busy with, reported, and reported again when it is over.
+ * blocks it, and all of its connections wait. One that takes turn after turn for as long without
+ * any result spins: on a socket that is ready for ever. Either is logged with what the reactor is
+ * busy with, reported, and reported again when it is over.
  *
- * Time is counted in looks of this thread, not by the clock: a process that was stopped for an hour
- * has no stuck reactor when it goes on.
+ * Time is counted in checks of this thread, not by the clock: a process that was suspended for an
+ * hour has no stuck reactor when it resumes.
  *
  * Threads: one of its own; it only reads atomics of the reactors.
  */

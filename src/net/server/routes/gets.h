@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gets.h - methods that a browser or curl reads by GET: the address is the request.
+ * gets.h - methods that a browser or curl can call with GET: the address is the request.
  *
  *     GET /v1/freshness/TOKEN?wait=5   is   {"token": "TOKEN", "wait": "5"}
  *
- * What follows the prefix is one field, the query's parameters are others, by their JSON names. The
- * request made of them is decoded as every JSON is, so types, unknown names and repetitions are
- * judged, and told, in one place.
+ * The text after the prefix is one field, the query's parameters are others, by their JSON names.
+ * The request made of them is decoded like any JSON, so types, unknown names and repetitions are
+ * checked, and reported, in one place.
  *
  * Filled before the server starts, read by all reactors afterwards.
  */

@@ -2,9 +2,9 @@
 /*
  * reflection.c - see reflection.h.
  *
- * A file is answered together with all it imports, dependencies last; clients keep what they
- * have seen. Asking for a field or an enum's value by name is not offered: the protocol
- * speaks of services, methods and types.
+ * A file is returned together with all its imports, dependencies last; clients keep the files they
+ * have seen. Asking for a field or an enum's value by name is not supported: the protocol is about
+ * services, methods and types.
  */
 #include "net/server/routes/reflection.h"
 
