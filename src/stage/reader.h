@@ -12,7 +12,8 @@
  * so a handler must recognise that. While the world fails (err_is_passing) a record is tried again.
  * One that cannot be used is parked, and other keys pass it; what becomes of its own key says
  * options.order. In strict mode, and while there is no room for more parked ones, its partition
- * waits instead, and goes on by itself.
+ * waits instead, and goes on by itself. What retention has deleted before it was read is told by a
+ * row among the parked ones.
  *
  * Threads: one reads; where workers are asked for, so many use a poll's records, each those of its
  * own keys. Several readers of a group, in one process or many, share the partitions; whoever has a
