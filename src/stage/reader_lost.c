@@ -88,6 +88,28 @@ int stage_reader_note_lost(struct stage_reader *self, uint32_t partition, uint64
     return park_lost(self, partition, from, first < offset ? first : offset, err);
 }
 
+/* What comes ahead of the record that the partition waits for comes again; but where that record
+ * was gone back to, and another came, it waited for longer than the topic keeps it. */
+static int look_at_blocked(struct stage_reader *self, const struct topic_message *message,
+                           struct err *err)
+{
+    struct place *place = &self->places[message->partition];
+    uint64_t from = place->blocked_offset;
+    uint64_t first, end;
+    int rc;
+
+    if (!place->has_gone_back || message->offset <= from)
+        return 0;
+    rc = topic_range(self->options.topics, self->options.topic, message->partition, &first, &end,
+                     err);
+    if (!rc && first > from)
+        rc = stage_reader_note_lost(self, message->partition, from, message->offset, err);
+    if (!rc && first > from)
+        place->blocked_offset = message->offset;
+    place->has_gone_back = rc != 0;
+    return rc;
+}
+
 static int look_at(struct stage_reader *self, const struct topic_message *message, struct err *err)
 {
     struct place *place = &self->places[message->partition];
@@ -95,8 +117,8 @@ static int look_at(struct stage_reader *self, const struct topic_message *messag
     uint64_t due;
     int rc;
 
-    if (place->is_blocked) /* what comes ahead of the record that it waits for comes again */
-        return 0;
+    if (place->is_blocked)
+        return look_at_blocked(self, message, err);
     rc = find_due(self, message->partition, &due, &is_known, err);
     if (!rc && is_known && message->offset > due)
         rc = stage_reader_note_lost(self, message->partition, due, message->offset, err);

@@ -20,6 +20,7 @@ struct place {
     bool is_flushed;      /* all of it is durable */
     bool is_blocked;      /* it waits for this record, until the time has come */
     bool is_away;         /* and has to go back to it */
+    bool has_gone_back;   /* what comes next should be it */
     uint64_t blocked_offset;
     int64_t blocked_until_us; /* monotonic */
     uint64_t told_offset;     /* behind the one that the log told of; 0: none */

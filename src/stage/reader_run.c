@@ -141,6 +141,7 @@ void stage_reader_go_back(struct stage_reader *self)
             (first <= place->blocked_offset ||
              !stage_reader_note_lost(self, i, place->blocked_offset, first, &err)))
             place->blocked_offset = first;
+        place->has_gone_back |= place->is_blocked && place->is_away && !rc;
         place->is_away = place->is_away && rc && rc != ERR_STALE;
         waiting += place->is_blocked;
     }

@@ -614,6 +614,36 @@ static void what_was_deleted_unread_is_told(void **state)
     close_world(world);
 }
 
+/* A partition that waits for a record may wait for longer than the topic keeps it. */
+static void what_was_deleted_while_it_was_waited_for_is_told(void **state)
+{
+    struct world *world = open_world(state);
+    uint32_t partition = topic_partition(bytes_of("key-0"), PARTITION_COUNT);
+    struct arena *arena = arena_new();
+    uint64_t first = 0, end;
+    struct err err;
+
+    world->options.is_strict = true;
+    set_bad(world, 0, 1, true);
+    send(world, 0, 1);
+    start(world);
+    WAIT_UNTIL(world, tried(world) > 0);
+    send_large(world, 0, 15);
+    OK(topic_range(world->topics, TOPIC_PHOTO_RESULTS, partition, &first, &end, &err));
+    OK(topic_trim(world->topics, TOPIC_PHOTO_RESULTS, partition, end, &err));
+    send_large(world, 0, 15);
+    OK(topic_trim(world->topics, TOPIC_PHOTO_RESULTS, partition, end, &err));
+    OK(topic_range(world->topics, TOPIC_PHOTO_RESULTS, partition, &first, &end, &err));
+    assert_true(first > 0 && first < end);
+    WAIT_UNTIL(world, lag(world) == 0);
+    assert_non_null(strstr(sole_parked(world, arena)->reason,
+                           arena_printf(arena, "%" PRIu64 " records of ", first)));
+    assert_int_equal(times_used(world, 0, 1), 0);
+    assert_true(was_used(world, 0, 31));
+    arena_free(arena);
+    close_world(world);
+}
+
 static void a_record_that_comes_again_is_parked_once(void **state)
 {
     struct world *world = open_world(state);
@@ -862,6 +892,7 @@ static const struct test_case cases[] = {
     CASE(while_the_world_is_away_nothing_is_parked_or_committed),
     CASE(what_is_not_ready_is_read_again),
     CASE(what_was_deleted_unread_is_told),
+    CASE(what_was_deleted_while_it_was_waited_for_is_told),
     CASE(a_record_that_comes_again_is_parked_once),
     CASE(a_store_that_fails_loses_nothing),
     CASE(all_topics_are_made_and_one_that_is_there_stays),
