@@ -113,13 +113,14 @@ static int look_at_blocked(struct stage_reader *self, const struct topic_message
 static int look_at(struct stage_reader *self, const struct topic_message *message, struct err *err)
 {
     struct place *place = &self->places[message->partition];
-    bool is_known;
-    uint64_t due;
-    int rc;
+    bool is_known = false;
+    uint64_t due = 0;
+    int rc = 0;
 
     if (place->is_blocked)
         return look_at_blocked(self, message, err);
-    rc = find_due(self, message->partition, &due, &is_known, err);
+    if (message->offset > 0) /* nothing is before the first */
+        rc = find_due(self, message->partition, &due, &is_known, err);
     if (!rc && is_known && message->offset > due)
         rc = stage_reader_note_lost(self, message->partition, due, message->offset, err);
     if (rc)
