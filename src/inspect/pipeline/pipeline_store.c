@@ -97,6 +97,16 @@ static void look_at_parked(struct look *look, enum stage stage, const char *cons
         look->stages[stage]->parked_count = (uint64_t)sum;
 }
 
+/* Some stages are in no picture, as those of snippets' topics; what they park is told all the
+ * same. */
+static void look_at_all_parked(struct look *look)
+{
+    struct parked_total total;
+
+    if (!parked_total(look->pipeline->options.store, "", &total, NULL))
+        look->told->parked_count = (uint64_t)total.count;
+}
+
 static void look_at_feeds(struct look *look)
 {
     Torg__V1__Pipeline *told = look->told;
@@ -283,16 +293,20 @@ static void look_at_numbers(struct look *look)
 
 void look_at_store(struct look *look)
 {
-    static const char *const of_offers[] = {PARKED_BY_OPINIONS, PARKED_BY_PHOTOS,
-                                            PARKED_BY_MESSAGES, PARKED_BY_FEEDS};
+    static const char *const of_offers[] = {PARKED_BY_OPINIONS,    PARKED_BY_PHOTOS,
+                                            PARKED_BY_MESSAGES,    PARKED_BY_FEEDS,
+                                            PARKED_BY_PHOTO_FIRST, PARKED_BY_PHOTO_FETCH};
     static const char *const of_composer[] = {PARKED_BY_COMPOSER, PARKED_BY_EVENTS};
-    static const char *const of_receiver = PARKED_BY_RECEIVER;
+    static const char *const of_receiver[] = {PARKED_BY_RECEIVER, PARKED_BY_TAKEDOWNS};
+    static const char *const of_indexer[] = {PARKED_BY_REFUSALS};
 
     look_at_offers(look);
     look_at_catalog(look);
     look_at_parked(look, STAGE_OFFERS, of_offers, ARRAY_COUNT(of_offers));
     look_at_parked(look, STAGE_COMPOSER, of_composer, ARRAY_COUNT(of_composer));
-    look_at_parked(look, STAGE_RECEIVER, &of_receiver, 1);
+    look_at_parked(look, STAGE_RECEIVER, of_receiver, ARRAY_COUNT(of_receiver));
+    look_at_parked(look, STAGE_INDEXER, of_indexer, ARRAY_COUNT(of_indexer));
+    look_at_all_parked(look);
     look_at_feeds(look);
     look_at_queue(look);
     look_at_numbers(look);
