@@ -53,7 +53,7 @@ function draw() {
   document.title = t("consoleTitle");
   if (!pipeline) return;
   drawPulse(false);
-  drawStages(pipeline.stages || []);
+  drawStages(pipeline.stages || [], pipeline.catalog);
   drawCharts();
   drawClients(pipeline.clients || []);
   drawEpochs(pipeline);

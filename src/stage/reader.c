@@ -342,7 +342,7 @@ static int take_poll(struct stage_reader *self, struct err *err)
     rc = consumer_poll(self->consumer, wait_ms(self), &messages, &count, err);
     if (rc)
         return rc;
-    if (count && know_all(self) && begin(self))
+    if (count && know_all(self) && stage_reader_look_for_lost(self, messages, count) && begin(self))
         settled = stage_reader_run(self, messages, count);
     if (!stage_reader_settle(self, stage_reader_is_stopping(self)))
         return 0;
@@ -392,6 +392,8 @@ static void open_metrics(struct stage_reader *self)
     self->waiting = metrics_gauge("torg_stage_waiting_partitions", labels,
                                   "Partitions that wait for a record: strict mode, or no room.");
     self->parkings = metrics_counter("torg_stage_parkings_total", labels, "Records parked.");
+    self->lost = metrics_counter("torg_stage_lost_total", labels,
+                                 "Records that retention deleted before they were read.");
     self->errors =
         metrics_counter("torg_stage_errors_total", labels, "Failures to read or use, tried again.");
 }

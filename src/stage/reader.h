@@ -12,7 +12,8 @@
  * so a handler must recognise that. While the world fails (err_is_passing) a record is tried again.
  * One that cannot be used is parked, and other keys pass it; options.order decides about later
  * records of its own key. In strict mode, and while there is no room for more parked records, its
- * partition waits instead, and continues by itself.
+ * partition waits instead, and continues by itself. Records that retention has deleted before they
+ * were read are reported by a row among the parked ones.
  *
  * Threads: one reads; if there are workers, they use a poll's records, each those of its own keys.
  * Several readers of a group, in one process or many, share the partitions; the owner of a

@@ -20,9 +20,13 @@ struct place {
     bool is_flushed;      /* all of it is durable */
     bool is_blocked;      /* it waits for this record, until the time has come */
     bool is_away;         /* and has to go back to it */
+    bool has_gone_back;   /* what comes next should be it */
     uint64_t blocked_offset;
     int64_t blocked_until_us; /* monotonic */
     uint64_t told_offset;     /* behind the one that the log told of; 0: none */
+    bool has_due;             /* in this deal of the partitions, … */
+    uint64_t due_generation;
+    uint64_t due_offset; /* … everything before it was dealt with, or is told to be lost */
 };
 
 /* What became of a record of a poll. */
@@ -80,6 +84,7 @@ struct stage_reader {
     struct gauge *parked_now;
     struct gauge *waiting;
     struct counter *parkings;
+    struct counter *lost;
     struct counter *errors;
 };
 
@@ -104,6 +109,17 @@ size_t stage_reader_run(struct stage_reader *reader, const struct topic_message 
 void stage_reader_go_back(struct stage_reader *reader);
 int stage_reader_start_workers(struct stage_reader *reader, struct err *err);
 void stage_reader_stop_workers(struct stage_reader *reader);
+
+/* --- reader_lost.c --- */
+
+/* Before a poll's records are used. False: it is time to stop. */
+bool stage_reader_look_for_lost(struct stage_reader *reader, const struct topic_message *messages,
+                                size_t count);
+/* Of the records from here to the offset, which come no more, those that retention has taken. */
+int stage_reader_note_lost(struct stage_reader *reader, uint32_t partition, uint64_t from,
+                           uint64_t offset, struct err *err);
+/* Of a row that tells of them: there is nothing to use. */
+bool stage_reader_is_lost_key(const char *key);
 
 /* --- reader_retry.c --- */
 

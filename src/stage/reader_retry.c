@@ -58,8 +58,14 @@ static int retry_one(struct stage_reader *self, const struct parked *parked, boo
     int64_t now_us = clock_wall_us(self->options.clock);
     struct parked later = *parked;
     struct err reason = {0};
-    int rc = use(self, parked, &reason);
+    int rc;
 
+    *is_used = false;
+    if (stage_reader_is_lost_key(parked->key)) { /* somebody has replayed all */
+        later.next_us = PARKED_FOR_GOOD;
+        return parked_delay(self->options.store, &later, err);
+    }
+    rc = use(self, parked, &reason);
     *is_used = !rc;
     if (!rc)
         return parked_remove(self->options.store, parked, now_us, err);

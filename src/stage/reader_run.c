@@ -137,8 +137,11 @@ void stage_reader_go_back(struct stage_reader *self)
         else if (rc)
             stage_reader_tell_fault(self, "going back to a record failed and is tried again", &err);
         if (rc == ERR_RANGE && /* it waited for longer than the topic keeps it */
-            !topic_range(self->options.topics, self->options.topic, i, &first, &end, &err))
+            !topic_range(self->options.topics, self->options.topic, i, &first, &end, &err) &&
+            (first <= place->blocked_offset ||
+             !stage_reader_note_lost(self, i, place->blocked_offset, first, &err)))
             place->blocked_offset = first;
+        place->has_gone_back |= place->is_blocked && place->is_away && !rc;
         place->is_away = place->is_away && rc && rc != ERR_STALE;
         waiting += place->is_blocked;
     }
@@ -204,7 +207,7 @@ static size_t conclude(struct stage_reader *self, const struct err *reason)
         if (has_ended[message->partition])
             continue;
         if (self->outcomes[i] == OUTCOME_DONE) {
-            place->next_offset = message->offset + 1;
+            place->next_offset = place->due_offset = message->offset + 1;
             place->has_news = true;
             done++;
             continue;

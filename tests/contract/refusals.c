@@ -4,7 +4,8 @@
  * who asks with its token, sent again when it is replayed, ended by a newer write. Embedded and on
  * servers, with a real receiver, indexer and searcher.
  *
- * What they cannot apply here is one more brand than the field may have.
+ * What they cannot apply here is one more brand than the field may have. And one that fits the
+ * epoch that serves no more, to which somebody has consented, is told to who asks, too.
  */
 #include "contract/indexer_fixture.h"
 
@@ -17,8 +18,11 @@
 #include "codec/message.h"
 #include "inspect/doors/searcher_door.h"
 #include "inspect/trace/change.h"
+#include "inspect/trace/trace.h"
 #include "model/topics.h"
 #include "patience.h"
+#include "registry/bounds.h"
+#include "registry/clients/epoch_desk.h"
 #include "registry/indexing/failed.h"
 #include "registry/indexing/refusal_inbox.h"
 #include "torg/v1/index_message.pb-c.h"
@@ -479,6 +483,153 @@ static void what_was_refused_meanwhile_is_not_taken_off(void **state)
     end();
 }
 
+/* --- epochs that it does not fit --- */
+
+static struct epoch_desk desk_of_place(void)
+{
+    return (struct epoch_desk){.store = place.store,
+                               .clients = place.receiver.clients,
+                               .dictionaries = place.receiver.dictionaries,
+                               .topics = place.topics,
+                               .coord = coord,
+                               .clock = &place.clock.base};
+}
+
+static void build_epoch(const char *name, Torg__V1__SchemaField__Type type)
+{
+    const struct epoch_desk desk = desk_of_place();
+    Torg__V1__StartEpochRequest request = TORG__V1__START_EPOCH_REQUEST__INIT;
+    Torg__V1__EpochStatus status = TORG__V1__EPOCH_STATUS__INIT;
+    Torg__V1__SchemaField changed = TORG__V1__SCHEMA_FIELD__INIT;
+    Torg__V1__SchemaField *fields[] = {&changed};
+    struct violations reasons = violations_in(place.arena);
+    bool is_poured = true;
+    struct err err;
+
+    changed.name = (char *)name;
+    changed.type = type;
+    request.fields = fields;
+    request.n_fields = 1;
+    OK(epoch_desk_start(&desk, place.client, "ann", &request, &reasons, &status, &err));
+    clock_manual_advance(&place.clock, 2 * CLIENT_REFRESH_MS * MS_US);
+    while (is_poured) {
+        place_run(indexer);
+        OK(indexer_pour(indexer, &is_poured, &err));
+    }
+}
+
+static void serve_built_epoch(void)
+{
+    const struct epoch_desk desk = desk_of_place();
+    Torg__V1__SwitchEpochRequest request = TORG__V1__SWITCH_EPOCH_REQUEST__INIT;
+    Torg__V1__EpochStatus status = TORG__V1__EPOCH_STATUS__INIT;
+    struct err err;
+
+    request.force = request.accept_losses = true;
+    OK(epoch_desk_switch(&desk, place.client, "ann", &request, place.arena, &status, &err));
+    clock_manual_advance(&place.clock, 2 * CLIENT_REFRESH_MS * MS_US);
+    place_run(indexer);
+}
+
+static const Torg__V1__TraceStep *traced(const char *pk, const char *stage)
+{
+    Torg__V1__Trace *trace =
+        (Torg__V1__Trace *)message_new(&torg__v1__trace__descriptor, place.arena);
+    struct err err;
+
+    OK(trace_document(&inspect, place.client, pk, place.arena, trace, &err));
+    for (size_t i = 0; i < trace->n_steps; i++)
+        if (strcmp(trace->steps[i]->stage, stage) == 0)
+            return trace->steps[i];
+    fail_msg("no step %s", stage);
+    return NULL;
+}
+
+/* To whom consented is its operator; its sender is told. */
+static void expect_left_out(void **state, bool is_elsewhere)
+{
+    struct change_progress progress;
+    const char *kept, *lost;
+
+    begin(state);
+    kept = put_brand("a", 1, "1");
+    lost = put_brand("b", 1, "one");
+    place_run(indexer);
+    read_refusals();
+    follow();
+    assert_int_equal(wait_for(lost).next, CHANGE_STAGE_COUNT);
+    build_epoch("brand", TORG__V1__SCHEMA_FIELD__TYPE__INTEGER);
+    assert_int_equal(wait_for(lost).next, CHANGE_STAGE_COUNT);
+    serve_built_epoch();
+    assert_int_equal(wait_for(kept).next, CHANGE_STAGE_COUNT);
+    if (is_elsewhere)
+        inspect.door.list = list_nothing;
+    progress = wait_for(lost);
+    assert_int_equal(progress.next, CHANGE_SEARCHABLE);
+    assert_true(progress.is_stuck);
+    assert_non_null(strstr(progress.reason, "it does not fit epoch 2, which serves"));
+    assert_non_null(strstr(progress.reason, "brand"));
+    assert_non_null(strstr(progress.mend, "torg epoch status"));
+    assert_int_equal(wait_for(kept).next, CHANGE_STAGE_COUNT);
+    if (!is_elsewhere) {
+        assert_int_equal(traced("b", "indexed")->state, TORG__V1__TRACE_STEP__STATE__STUCK);
+        assert_non_null(strstr(traced("b", "indexed")->text, "does not fit epoch 2"));
+        assert_int_equal(traced("b", "searchable")->state, TORG__V1__TRACE_STEP__STATE__STUCK);
+        assert_int_equal(traced("a", "searchable")->state, TORG__V1__TRACE_STEP__STATE__DONE);
+    }
+    end();
+}
+
+static void what_fits_the_serving_epoch_no_more_is_stuck(void **state)
+{
+    expect_left_out(state, false);
+}
+
+static void so_it_is_of_a_searcher_elsewhere(void **state)
+{
+    expect_left_out(state, true);
+}
+
+/* Written by name for the epoch that is built, it comes with the switch. */
+static void what_is_of_an_epoch_that_is_built_waits_for_it(void **state)
+{
+    Torg__V1__RawDocument *document;
+    Torg__V1__RawField *field;
+    struct change_progress progress;
+    Torg__V1__Verdict **verdicts;
+    struct err err = {0};
+
+    begin(state);
+    place_put(&place, LANE_MAIN, "a", 1, 5); /* its price is an integer */
+    place_run(indexer);
+    read_refusals();
+    follow();
+    build_epoch("price", TORG__V1__SCHEMA_FIELD__TYPE__KEYWORD);
+    document =
+        (Torg__V1__RawDocument *)message_new(&torg__v1__raw_document__descriptor, place.arena);
+    field = (Torg__V1__RawField *)message_new(&torg__v1__raw_field__descriptor, place.arena);
+    document->pk = "b";
+    document->version = 1;
+    document->epoch = 2;
+    document->fields = arena_array(place.arena, 1, sizeof(field));
+    document->fields[document->n_fields++] = field;
+    field->name = "price";
+    field->_keyword_case = TORG__V1__RAW_FIELD___KEYWORD_KEYWORD;
+    field->keyword = "cheap";
+    OK(receiver_put(&place.receiver, place.client, LANE_MAIN, &document, 1, place.arena, &verdicts,
+                    &err));
+    assert_int_equal(verdicts[0]->kind, TORG__V1__VERDICT__KIND__ACCEPTED);
+    place_run(indexer);
+    wait_past(2);
+    progress = look(verdicts[0]->token);
+    assert_int_equal(progress.next, CHANGE_SEARCHABLE);
+    assert_false(progress.is_stuck);
+    assert_non_null(strstr(progress.reason, "which is being built"));
+    serve_built_epoch();
+    assert_int_equal(wait_for(verdicts[0]->token).next, CHANGE_STAGE_COUNT);
+    end();
+}
+
 static const struct test_case cases[] = {
     CASE(what_searchers_cannot_apply_is_parked_and_told),
     CASE(a_replay_sends_it_again_and_it_may_come_back),
@@ -489,6 +640,9 @@ static const struct test_case cases[] = {
     CASE(a_record_that_cannot_be_decoded_is_sent_again),
     CASE(what_has_numbers_of_another_index_is_parked),
     CASE(what_was_refused_meanwhile_is_not_taken_off),
+    CASE(what_fits_the_serving_epoch_no_more_is_stuck),
+    CASE(so_it_is_of_a_searcher_elsewhere),
+    CASE(what_is_of_an_epoch_that_is_built_waits_for_it),
 };
 
 int main(int argc, char **argv)

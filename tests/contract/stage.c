@@ -535,6 +535,115 @@ static void what_is_not_ready_is_read_again(void **state)
 }
 
 /* Between parking and committing: the record comes again, and is parked once. */
+/* More than a file of the topic has, so that it can let go of some. */
+static void send_large(struct world *world, int key, int count)
+{
+    enum { PADDING = 20000 };
+    char *value = mem_array(PADDING + 32, 1);
+    char key_text[16];
+    struct err err;
+
+    snprintf(key_text, sizeof(key_text), "key-%d", key);
+    for (int i = 0; i < count; i++) {
+        int size = snprintf(value, 32, "%d:%d ", key, ++world->sent[key]);
+        struct topic_record record = {.key = bytes_of(key_text)};
+
+        memset(value + size, 'x', PADDING);
+        record.value = (struct bytes){(const uint8_t *)value, (size_t)size + PADDING};
+        OK(topic_produce(world->topics, TOPIC_PHOTO_RESULTS, &record, 1, NULL, &err));
+    }
+    free(value);
+}
+
+static int hurry_all(struct store_tx *tx, void *arg, struct err *err)
+{
+    int64_t count;
+
+    return parked_hurry(tx, STAGE, "", clock_wall_us(arg), &count, err);
+}
+
+/* The only parked one. */
+static struct parked *sole_parked(struct world *world, struct arena *arena)
+{
+    struct parked *list;
+    struct err err;
+    size_t count;
+
+    OK(parked_list(world->store, STAGE, 0, 2, arena, &list, &count, &err));
+    assert_int_equal(count, 1);
+    return &list[0];
+}
+
+static void what_was_deleted_unread_is_told(void **state)
+{
+    struct world *world = open_world(state);
+    uint32_t partition = topic_partition(bytes_of("key-0"), PARTITION_COUNT);
+    struct arena *arena = arena_new();
+    uint64_t first = 0, end;
+    struct parked *told;
+    struct err err;
+
+    send(world, 0, 3);
+    start(world);
+    WAIT_UNTIL(world, lag(world) == 0);
+    stop(world); /* for longer than the topic keeps what comes */
+    send_large(world, 0, 15);
+    OK(topic_range(world->topics, TOPIC_PHOTO_RESULTS, partition, &first, &end, &err));
+    OK(topic_trim(world->topics, TOPIC_PHOTO_RESULTS, partition, end, &err));
+    send_large(world, 0, 15); /* into another file, embedded */
+    OK(topic_trim(world->topics, TOPIC_PHOTO_RESULTS, partition, end, &err));
+    OK(topic_range(world->topics, TOPIC_PHOTO_RESULTS, partition, &first, &end, &err));
+    assert_true(first > 3 && first < end);
+    start(world);
+    WAIT_UNTIL(world, lag(world) == 0);
+    told = sole_parked(world, arena);
+    assert_non_null(
+        strstr(told->reason, arena_printf(arena, "%" PRIu64 " records of ", first - 3)));
+    assert_non_null(strstr(told->reason, "deleted by the topic's retention before they were read"));
+    for (int number = 4; number <= 33; number++)
+        assert_int_equal(times_used(world, 0, number) > 0, (uint64_t)number > first);
+    /* A replay of all finds nothing to use, and it stays; so does a restart, and no news. */
+    OK(store_write(world->store, hurry_all, &world->clock.base, &err));
+    WAIT_UNTIL(world, sole_parked(world, arena)->next_us == PARKED_FOR_GOOD);
+    stop(world);
+    send(world, 0, 1);
+    start(world);
+    WAIT_UNTIL(world, lag(world) == 0);
+    assert_string_equal(sole_parked(world, arena)->reason, told->reason);
+    arena_free(arena);
+    close_world(world);
+}
+
+/* A partition that waits for a record may wait for longer than the topic keeps it. */
+static void what_was_deleted_while_it_was_waited_for_is_told(void **state)
+{
+    struct world *world = open_world(state);
+    uint32_t partition = topic_partition(bytes_of("key-0"), PARTITION_COUNT);
+    struct arena *arena = arena_new();
+    uint64_t first = 0, end;
+    struct err err;
+
+    world->options.is_strict = true;
+    set_bad(world, 0, 1, true);
+    send(world, 0, 1);
+    start(world);
+    WAIT_UNTIL(world, tried(world) > 0);
+    send_large(world, 0, 15);
+    OK(topic_range(world->topics, TOPIC_PHOTO_RESULTS, partition, &first, &end, &err));
+    OK(topic_trim(world->topics, TOPIC_PHOTO_RESULTS, partition, end, &err));
+    send_large(world, 0, 15);
+    OK(topic_trim(world->topics, TOPIC_PHOTO_RESULTS, partition, end, &err));
+    OK(topic_range(world->topics, TOPIC_PHOTO_RESULTS, partition, &first, &end, &err));
+    assert_true(first > 0 && first < end);
+    WAIT_UNTIL(world, lag(world) == 0);
+    assert_non_null(strstr(sole_parked(world, arena)->reason,
+                           arena_printf(arena, "%" PRIu64 " records of ", first)));
+    assert_int_equal(times_used(world, 0, 1), 0);
+    assert_true(was_used(world, 0, 31));
+    arena_free(arena);
+    close_world(world);
+}
+
 static void a_record_that_comes_again_is_parked_once(void **state)
 {
     struct world *world = open_world(state);
@@ -782,6 +891,8 @@ static const struct test_case cases[] = {
     CASE(what_has_no_room_waits),
     CASE(while_the_world_is_away_nothing_is_parked_or_committed),
     CASE(what_is_not_ready_is_read_again),
+    CASE(what_was_deleted_unread_is_told),
+    CASE(what_was_deleted_while_it_was_waited_for_is_told),
     CASE(a_record_that_comes_again_is_parked_once),
     CASE(a_store_that_fails_loses_nothing),
     CASE(all_topics_are_made_and_one_that_is_there_stays),

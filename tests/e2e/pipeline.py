@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What consoles read: every stage of the pipeline by one call, also of roles that run elsewhere or
-nowhere; and a feed file by one call, as the cabinet sends it."""
+nowhere; and a feed file by one call, as the cabinet sends it.
+
+usage: pipeline.py TOPIC_PUT
+"""
 import base64
 import gzip
 import json
@@ -12,6 +15,7 @@ from kit import tap  # noqa: E402
 from kit.binary import Database, Place  # noqa: E402
 from kit.shop import BIKE, CATALOG, Shop  # noqa: E402
 
+PUT = sys.argv.pop(1)
 STILL_S = 10                # PIPELINE_STILL_MS: what stands still for so long is stuck
 STAGES = ["offers", "export", "offer-updates", "composer", "documents", "receiver", "queue",
           "indexer", "index", "searcher", "search"]
@@ -135,6 +139,25 @@ def what_no_process_does_is_told_as_stuck():
                        what="nobody takes it")
         tap.contains(stages(place, operator)[0]["composer"]["reason"],
                      "does a process run the role composer")
+
+
+@tap.test
+def whatever_is_parked_is_told():
+    stage_of = {"takedowns": "receiver", "index-refusals": "indexer", "seller-messages": "offers"}
+    with Shop() as shop:
+        tap.equal(shop.stop(), 0)
+        for topic in stage_of:
+            put = tap.run(PUT, shop.data / "topics", topic, "garbage")
+            tap.equal((put.returncode, put.stderr), (0, ""))
+        shop.start()
+
+        def parked():
+            now, answer = stages(shop, shop.start_key)
+            return [number(now[name], "parkedCount") for name in stage_of.values()] == [1] * 3 and answer
+        answer = tap.wait_until(parked, what="one that is parked by each")
+        tap.equal(number(answer, "parkedCount"), len(stage_of))
+        listed = json.loads(shop.torg("parked", "list", "--json").stdout)
+        tap.equal(number(listed, "count"), len(stage_of))
 
 
 @tap.test

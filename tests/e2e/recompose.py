@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Another catalogue is applied to a running server: offers follow it, in the background, through kills."""
 import copy
+import datetime
 import json
 import os
 import random
@@ -180,6 +181,39 @@ def pages_and_filters_follow_while_live_changes_go_on():
         tap.equal(f"the last time: {BIKES} composed anew" in text, True, text)
         verified = market.torg("verify")
         tap.equal(verified.returncode, 0, verified.stdout + verified.stderr)
+
+
+@tap.test
+def what_is_still_to_be_composed_anew_is_told():
+    with Market() as market:
+        tap.wait_until(market.is_done, what="all documents followed the first version")
+        market.apply(another())
+        applied = datetime.datetime.now(datetime.timezone.utc)
+
+        def pipeline():
+            status, answer = market.call("PipelineService/GetPipeline", {}, market.start_key)
+            tap.equal(status, 200, answer)
+            return answer
+
+        def read_at(answer=None):
+            told = (answer or pipeline())["time"]
+            return datetime.datetime.fromisoformat(told.replace("Z", "+00:00"))
+
+        def is_calm():
+            answer = pipeline()
+            return read_at(answer) > applied and "catalog" not in answer \
+                and all(one.get("state", "OK") == "OK" for one in answer["stages"])
+        tap.wait_until(is_calm, what="a pipeline where nothing waits")
+        tap.equal(market.is_done(), True, "nothing waits when all documents follow")
+        tap.wait_until(lambda: market.total(text="алый") == BIKES // 3, what="the new words are found")
+
+        market.apply(CATALOG)
+        applied = datetime.datetime.now(datetime.timezone.utc)
+
+        tap.wait_until(lambda: read_at() > applied, what="a reading of after the change")
+        tap.wait_until(lambda: "\ncatalogue: " not in market.torg("status").stdout,
+                       what="a status that tells of no catalogue")
+        tap.equal(market.is_done(), True, "a status is silent when all documents follow")
 
 
 @tap.test

@@ -104,6 +104,8 @@ int drafted_publish(struct actor *actor, const struct slot *slot, struct arena *
 
 /* Those of the first client, in one seed of four. */
 bool misfits_are_on(const struct model *model);
+/* Some who move epochs consent to losses. */
+bool misfits_may_be_left_out(const struct model *model);
 bool misfits_resolve(struct actor *actor);
 /* At rest: what is not found is explained; then all of them are made to fit, and are found. */
 void misfits_judge(struct actor *actor);

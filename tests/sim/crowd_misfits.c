@@ -4,9 +4,11 @@
  * others. They are written for the epoch of writers and for the one that is built, which may be
  * given up, or switched to before they are on their way.
  *
- * Nobody consents to losses. So whatever operators do, one that was acknowledged is found at its
- * newest version, or is to be found in an epoch that is built or written to, or stands in the list
- * of failed ones with its reason. Once an epoch serves that every code fits, all are found.
+ * Whatever operators do, one that was acknowledged is found at its newest version, or is to be
+ * found in an epoch that is built or written to, or stands in the list of failed ones with its
+ * reason. In half of the seeds some of those who switch and roll back consent to losses: then one
+ * may also be left out of the epoch that serves, and its trace says so and why. Once an epoch
+ * serves that every code fits, all are found.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 #include "sim/crowd.h"
 #include "torg/v1/document.pb-c.h"
 #include "torg/v1/epoch.pb-c.h"
+#include "torg/v1/inspect.pb-c.h"
 #include "torg/v1/queue.pb-c.h"
 
 /* As what has failed is tried again: a minute, or more. */
@@ -26,6 +29,11 @@ typedef Torg__V1__RawDocument Raw;
 bool misfits_are_on(const struct model *model)
 {
     return model->seed % MISFIT_SHARE == 1;
+}
+
+bool misfits_may_be_left_out(const struct model *model)
+{
+    return misfits_are_on(model) && model->seed / MISFIT_SHARE % 2 == 1;
 }
 
 static char *pk_of(unsigned number, struct arena *arena)
@@ -238,6 +246,29 @@ static bool is_to_come(struct actor *actor, unsigned number, struct arena *arena
            (kept->epoch == built_epoch(status) || kept->epoch == status->writing_epoch);
 }
 
+/* Somebody has consented to that, and who looks is told. */
+static bool is_left_out(struct actor *actor, unsigned number, struct arena *arena)
+{
+    Torg__V1__TraceDocumentRequest request = TORG__V1__TRACE_DOCUMENT_REQUEST__INIT;
+    const Torg__V1__Trace *trace;
+    ProtobufCMessage *answer;
+    struct err err;
+
+    if (!actor->crowd->model->is_loss_accepted)
+        return false;
+    request.client = (char *)client_names[0];
+    request.pk = pk_of(number, arena);
+    if (world_call(actor->crowd->world, &torg__v1__inspect_service__descriptor, "TraceDocument",
+                   NULL, &request.base, arena, &answer, &err))
+        return false;
+    trace = (const Torg__V1__Trace *)answer;
+    for (size_t i = 0; i < trace->n_steps; i++)
+        if (strcmp(trace->steps[i]->stage, "indexed") == 0)
+            return trace->steps[i]->state == TORG__V1__TRACE_STEP__STATE__STUCK &&
+                   strstr(trace->steps[i]->text, "does not fit epoch");
+    return false;
+}
+
 /* What is wrong with the first of them; NULL: nothing. must: they fit. */
 static const char *find_fault(struct actor *actor, bool must, struct arena *arena)
 {
@@ -253,9 +284,11 @@ static const char *find_fault(struct actor *actor, bool must, struct arena *aren
         if (must || shown[i])
             return arena_printf(arena, "misfit %u is found at version %d, not %d", i, (int)shown[i],
                                 (int)version);
-        if (!has_failed(actor, i, version, arena) && !is_to_come(actor, i, arena))
+        if (!has_failed(actor, i, version, arena) && !is_to_come(actor, i, arena) &&
+            !is_left_out(actor, i, arena))
             return arena_printf(arena,
-                                "version %d of misfit %u is neither found, nor to come, nor failed",
+                                "version %d of misfit %u is neither found, nor to come, nor "
+                                "failed, nor told to be left out",
                                 (int)version, i);
     }
     return NULL;

@@ -93,6 +93,10 @@ void epoch_move(struct actor *actor, unsigned index)
 
     start.client = change.client = back.client = abandon.client = client;
     dress(actor, index, &start, arena);
+    if (!index && misfits_may_be_left_out(model))
+        change.accept_losses = back.accept_losses = draw_chance(&actor->rng, 900);
+    if (change.accept_losses && drawn >= 40 && drawn < 85)
+        model->is_loss_accepted = true;
     note_epochs(model);
     if (drawn >= 40 && drawn < 85)
         model->switched_us[index] = INT64_MAX; /* until it is done */

@@ -144,6 +144,7 @@ struct model {
     uint32_t once_count;
     struct model_feed feeds[FEED_COUNT];
     unsigned catalog;                 /* the last one asked for */
+    bool is_loss_accepted;            /* of misfits, by somebody who moved their epochs */
     uint32_t epoch_moves;             /* asked for: orders of documents' writes depend on epochs */
     int64_t switched_us[INDEX_COUNT]; /* when another epoch began to serve, by client of documents,
                                        * offers last; monotonic */

@@ -52,9 +52,7 @@ const waiting = (client) => (client.lanes || []).some((lane) => lane.lane === "F
 
 async function read(pipeline) {
   const found = { list: [], count: 0, notes: [] };
-  const parked = (pipeline.stages || []).some((stage) => stage.name !== "queue"
-    && Number(stage.parkedCount || 0));
-  if (parked) await readParked(found);
+  if (Number(pipeline.parkedCount || 0)) await readParked(found);
   for (const client of pipeline.clients || []) if (waiting(client)) await readQueue(found, client);
   const old = JSON.stringify([items, more, notes]);
   items = found.list.slice(0, 2 * SHOWN);
@@ -65,7 +63,7 @@ async function read(pipeline) {
 
 // With each picture of the pipeline: asks when the counts are others, or some time has passed.
 export async function refreshItems(pipeline) {
-  const counts = JSON.stringify([(pipeline.stages || []).map((stage) => stage.parkedCount || 0),
+  const counts = JSON.stringify([pipeline.parkedCount || 0,
     (pipeline.clients || []).map((client) => (client.lanes || []).map((lane) =>
       lane.lane === "FAILED" ? [lane.lag, lane.parkedCount] : 0))]);
   const some = /[1-9]/.test(counts);

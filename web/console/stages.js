@@ -17,6 +17,7 @@ const STATE_ICONS = { OK: "check", WAITING: "clock", FAILING: "warning", UNKNOWN
 const drawn = new Map();
 let shown = "composer";
 let newest = {};
+let follows; /* the catalogue that documents of offers follow; unset: they have */
 
 export function duration(ms) {
   if (ms < 1000) return number(ms, { style: "unit", unit: "millisecond" });
@@ -67,9 +68,18 @@ function make(stages) {
 
 const meanText = () => duration(Math.round(mean("search") * 10) / 10);
 
+// What is composed anew is in no topic and no queue.
+function followText() {
+  return Number(follows.targetVersion || 0)
+    ? t("follows", { version: follows.targetVersion, done: number(count(follows, "seenCount")),
+      all: number(count(follows, "offerCount")) })
+    : t("followsSoon", { version: follows.version });
+}
+
 // What waits for it; of the search, which nothing waits for, how long an answer takes.
 function lagText(stage) {
   const lag = count(stage, "lagCount");
+  if (!lag && stage.name === "composer" && follows) return t("followsShort");
   if (lag) return t("waits", { count: lag });
   if (stage.name === "search" && mean("search") !== null) return `⌀ ${meanText()}`;
   return stage.name === "offers" || stateOf(stage) === "UNKNOWN" ? NO_TEXT : t("nothingWaits");
@@ -139,7 +149,8 @@ function drawDetail() {
     h("h2", { id: "stage-title" }, `${t(`n_${stage.name}`)} `,
       h("span", { class: `badge ${BADGES[state]}` }, t(`st${state}`))),
     h("p", { class: `${state === "FAILING" ? "error" : "dim"} stage-reason` },
-      stage.reason || t(stage.isHere ? "stageHere" : "stageElsewhere")),
+      stage.name === "composer" && follows && state === "WAITING" ? followText()
+        : stage.reason || t(stage.isHere ? "stageHere" : "stageElsewhere")),
     h("dl", { class: "facts stage-facts" }, facts));
 }
 
@@ -150,7 +161,8 @@ function choose(name) {
   drawDetail();
 }
 
-export function drawStages(stages) {
+export function drawStages(stages, catalog) {
+  follows = catalog;
   newest = Object.fromEntries(stages.map((stage) => [stage.name, stage]));
   if (!drawn.size) make(stages);
   for (const stage of stages.filter((each) => each.role)) {

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pipeline_store.c - what the store tells of the pipeline: see pipeline.h. Each part is a snapshot
  * of its own: no figure is compared with one of another part. */
+#include <inttypes.h>
+
 #include "base/memory.h"
+#include "base/metrics.h"
+#include "catalog/versions.h"
 #include "codec/message.h"
 #include "codec/moment.h"
+#include "documents/recompose_mark.h"
 #include "feeds/schedule/schedule.h"
 #include "feeds/tasks/task.h"
 #include "inspect/pipeline/pipeline_parts.h"
@@ -35,6 +40,43 @@ static void look_at_offers(struct look *look)
     look_since(look, export, backlog.since_us);
 }
 
+/* Documents of offers that are not by the catalogue in use. They are in no topic and no queue. */
+static void look_at_catalog(struct look *look)
+{
+    struct store *store = look->pipeline->options.store;
+    Torg__V1__PipelineStage *composer = look->stages[STAGE_COMPOSER];
+    Torg__V1__PipelineCatalog *told;
+    struct recompose_mark mark;
+    int64_t version;
+    struct err err;
+    int rc = versions_current(store, &version, &err);
+
+    if (composer->is_here)
+        composer->error_count += metrics_sum("torg_composer_catalog_errors_total", "");
+    if (!rc)
+        rc = recompose_mark_read(store, &mark, &err);
+    if (rc)
+        look_unknown(look, STAGE_COMPOSER, STAGE_COMPOSER, &err);
+    if (rc || mark.done_version >= version)
+        return;
+    told = look->told->catalog = MESSAGE_NEW(pipeline_catalog, look->arena);
+    told->version = version;
+    told->done_version = mark.done_version;
+    if (mark.target_version <= mark.done_version) {
+        composer->reason = arena_printf(
+            look->arena, "offers follow version %" PRId64 " of the catalogue: about to begin",
+            version);
+        return;
+    }
+    told->target_version = mark.target_version;
+    told->offer_count = (uint64_t)mark.offer_count;
+    told->seen_count = (uint64_t)mark.seen_count;
+    composer->reason = arena_printf(look->arena,
+                                    "offers follow version %" PRId64 " of the catalogue: %" PRId64
+                                    " of %" PRId64 " are composed anew",
+                                    mark.target_version, mark.seen_count, mark.offer_count);
+}
+
 /* How much is parked by a stage, or by several readers that are parts of one. */
 static void look_at_parked(struct look *look, enum stage stage, const char *const *names,
                            size_t count)
@@ -53,6 +95,16 @@ static void look_at_parked(struct look *look, enum stage stage, const char *cons
         look_unknown(look, stage, stage, &err);
     else
         look->stages[stage]->parked_count = (uint64_t)sum;
+}
+
+/* Some stages are in no picture, as those of snippets' topics; what they park is told all the
+ * same. */
+static void look_at_all_parked(struct look *look)
+{
+    struct parked_total total;
+
+    if (!parked_total(look->pipeline->options.store, "", &total, NULL))
+        look->told->parked_count = (uint64_t)total.count;
 }
 
 static void look_at_feeds(struct look *look)
@@ -241,15 +293,20 @@ static void look_at_numbers(struct look *look)
 
 void look_at_store(struct look *look)
 {
-    static const char *const of_offers[] = {PARKED_BY_OPINIONS, PARKED_BY_PHOTOS,
-                                            PARKED_BY_MESSAGES, PARKED_BY_FEEDS};
+    static const char *const of_offers[] = {PARKED_BY_OPINIONS,    PARKED_BY_PHOTOS,
+                                            PARKED_BY_MESSAGES,    PARKED_BY_FEEDS,
+                                            PARKED_BY_PHOTO_FIRST, PARKED_BY_PHOTO_FETCH};
     static const char *const of_composer[] = {PARKED_BY_COMPOSER, PARKED_BY_EVENTS};
-    static const char *const of_receiver = PARKED_BY_RECEIVER;
+    static const char *const of_receiver[] = {PARKED_BY_RECEIVER, PARKED_BY_TAKEDOWNS};
+    static const char *const of_indexer[] = {PARKED_BY_REFUSALS};
 
     look_at_offers(look);
+    look_at_catalog(look);
     look_at_parked(look, STAGE_OFFERS, of_offers, ARRAY_COUNT(of_offers));
     look_at_parked(look, STAGE_COMPOSER, of_composer, ARRAY_COUNT(of_composer));
-    look_at_parked(look, STAGE_RECEIVER, &of_receiver, 1);
+    look_at_parked(look, STAGE_RECEIVER, of_receiver, ARRAY_COUNT(of_receiver));
+    look_at_parked(look, STAGE_INDEXER, of_indexer, ARRAY_COUNT(of_indexer));
+    look_at_all_parked(look);
     look_at_feeds(look);
     look_at_queue(look);
     look_at_numbers(look);

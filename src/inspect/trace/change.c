@@ -10,6 +10,7 @@
 #include "documents/composer.h"
 #include "inspect/bounds.h"
 #include "inspect/doors/indexed.h"
+#include "inspect/trace/row_fits.h"
 #include "inspect/trace/way.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
@@ -305,6 +306,28 @@ static void tell_failure(const struct look *look, struct change_progress *progre
              look->client->name, BYTES_ARG(look->pk));
 }
 
+/* Searchers have gone past it, and it may be none of theirs. True: the progress tells. */
+static int tell_left_out(const struct look *look, bool *is_left_out,
+                         struct change_progress *progress, struct err *err)
+{
+    char text[LEFT_OUT_TEXT_SIZE];
+    enum left_out left_out;
+    int rc = row_left_out(look->inspect, look->client, &look->row.order, look->pk, look->arena,
+                          &left_out, text, err);
+
+    *is_left_out = !rc && left_out != LEFT_OUT_NOT;
+    if (!*is_left_out)
+        return rc;
+    progress->is_stuck = left_out == LEFT_OUT_STAYS;
+    snprintf(progress->reason, sizeof(progress->reason), "%s", text);
+    if (progress->is_stuck)
+        snprintf(progress->mend, sizeof(progress->mend),
+                 "write it again so that it fits, or let an epoch serve that it fits: torg epoch "
+                 "status --client %s",
+                 look->client->name);
+    return 0;
+}
+
 /* The document is on its way to searchers, or there. */
 static int look_at_index(struct look *look, int64_t version, struct change_progress *progress,
                          struct err *err)
@@ -313,6 +336,7 @@ static int look_at_index(struct look *look, int64_t version, struct change_progr
     enum shown shown = SHOWN_UNKNOWN;
     bool is_known = true;
     bool is_past = false;
+    bool is_left_out = false;
     int rc = are_positions_past(look->inspect, look->client, &progress->document, look->arena,
                                 &is_past, err);
 
@@ -328,14 +352,18 @@ static int look_at_index(struct look *look, int64_t version, struct change_progr
         rc = is_shown_here(look, version, progress, &shown, err);
     if (!rc && shown == SHOWN_UNKNOWN && look->has_row)
         rc = is_refused_elsewhere(look, &is_known, err);
-    if (!rc && look->is_failed)
+    if (!rc && !look->is_failed && is_alive(look) && shown != SHOWN_YES)
+        rc = tell_left_out(look, &is_left_out, progress, err);
+    if (rc || is_left_out)
+        return rc;
+    if (look->is_failed)
         tell_failure(look, progress);
-    else if (!rc && is_known && shown != SHOWN_NOT)
+    else if (is_known && shown != SHOWN_NOT)
         progress->next = CHANGE_STAGE_COUNT;
-    else if (!rc)
+    else
         snprintf(progress->reason, sizeof(progress->reason),
                  "searchers have gone past it and do not show it: they may have refused it");
-    return rc;
+    return 0;
 }
 
 /* From the document on. */

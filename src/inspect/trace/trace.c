@@ -10,6 +10,7 @@
 #include "codec/message.h"
 #include "codec/moment.h"
 #include "inspect/doors/indexed.h"
+#include "inspect/trace/row_fits.h"
 #include "inspect/trace/trace_parts.h"
 #include "inspect/trace/way.h"
 #include "numerator/numerator.h"
@@ -43,6 +44,8 @@ struct looked {
     const char *wrong; /* of the last that has not */
     int64_t sent_us;   /* 0: not known */
     int64_t shown_us;  /* on the last of them; likewise */
+    enum left_out left_out;
+    char left_out_text[LEFT_OUT_TEXT_SIZE]; /* "": it is to be found */
 };
 
 void trace_add(Torg__V1__Trace *trace, const char *stage, int state, int64_t time_us, char *text,
@@ -237,6 +240,9 @@ static void tell_indexed(struct tracing *tracing, const struct looked *looked)
         state = STATE(UNKNOWN);
         text = arena_printf(tracing->arena, "no searcher has shard %" PRIu32 " of epoch %" PRId64,
                             tracing->index_shard, tracing->client->serving_epoch);
+    } else if (looked->wrong && *looked->left_out_text) {
+        state = looked->left_out == LEFT_OUT_STAYS ? STATE(STUCK) : STATE(WAITING);
+        text = arena_strdup(tracing->arena, looked->left_out_text);
     } else if (looked->wrong) {
         state = is_on_its_way(tracing) ? STATE(WAITING) : STATE(UNKNOWN);
         text = arena_printf(tracing->arena, "%zu of %zu replicas; %s", looked->right_count,
@@ -269,8 +275,10 @@ static void tell_searchable(struct tracing *tracing, const struct looked *looked
                  arena_printf(tracing->arena, "%zu of %zu replicas still replay",
                               looked->replica_count - looked->ready_count, looked->replica_count));
     else
-        add_step(tracing, "searchable", tracing->way.is_failed ? STATE(STUCK) : STATE(WAITING), 0,
-                 arena_strdup(tracing->arena, "waits for the stage above that is not done"));
+        add_step(tracing, "searchable",
+                 tracing->way.is_failed || looked->left_out == LEFT_OUT_STAYS ? STATE(STUCK)
+                                                                              : STATE(WAITING),
+                 0, arena_strdup(tracing->arena, "waits for the stage above that is not done"));
 }
 
 static int look_at_searchers(struct tracing *tracing, struct looked *looked, struct err *err)
@@ -292,6 +300,10 @@ static int look_at_searchers(struct tracing *tracing, struct looked *looked, str
     /* The indexer notes what it has sent a little later; searchers may have it before. */
     if (!rc && past_count && past_count == looked->replica_count)
         tracing->way.is_waiting = false;
+    if (!rc && looked->wrong && !is_on_its_way(tracing) && tracing->is_known &&
+        tracing->row.status == ROW_ALIVE)
+        rc = row_left_out(tracing->inspect, tracing->client, &tracing->row.order, tracing->pk,
+                          tracing->arena, &looked->left_out, looked->left_out_text, err);
     return rc;
 }
 

@@ -10,8 +10,8 @@
 #include <inttypes.h>
 
 #include "inspect/bounds.h"
+#include "inspect/trace/row_fits.h"
 #include "inspect/verify/digests.h"
-#include "inspect/verify/row_fits.h"
 #include "inspect/verify/slots_read.h"
 #include "registry/indexing/backfill.h"
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "inspect/bounds.h"
+#include "inspect/trace/row_fits.h"
 #include "inspect/verify/digests.h"
-#include "inspect/verify/row_fits.h"
 #include "inspect/verify/verify_parts.h"
 #include "model/offer_fields.h"
 #include "numerator/numerator.h"

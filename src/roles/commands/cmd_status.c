@@ -38,8 +38,22 @@ static void tell_audit(struct remote *remote, struct arena *arena)
         print_audit((const Torg__V1__Audit *)message, arena);
 }
 
-/* Feeds that wait for a person; nothing where there are none, or where nobody tells of them. */
-static void tell_feeds(struct remote *remote)
+/* Documents that another catalogue concerns, which are in no queue yet. */
+static void print_catalog(const Torg__V1__PipelineCatalog *catalog)
+{
+    if (!catalog->target_version)
+        printf("catalogue: version %jd is in use, and documents begin to follow it\n",
+               (intmax_t)catalog->version);
+    else
+        printf("catalogue: version %jd is in use, and %ju of %ju offers are composed anew for "
+               "version %jd\n",
+               (intmax_t)catalog->version, (uintmax_t)catalog->seen_count,
+               (uintmax_t)catalog->offer_count, (intmax_t)catalog->target_version);
+}
+
+/* Documents that follow a catalogue, and feeds that wait for a person; nothing where there are
+ * none, or where nobody tells of them. */
+static void tell_pipeline(struct remote *remote)
 {
     Torg__V1__GetPipelineRequest request = TORG__V1__GET_PIPELINE_REQUEST__INIT;
     const Torg__V1__Pipeline *pipeline;
@@ -50,6 +64,8 @@ static void tell_feeds(struct remote *remote)
                     &message, &err))
         return;
     pipeline = (const Torg__V1__Pipeline *)message;
+    if (pipeline->catalog)
+        print_catalog(pipeline->catalog);
     for (size_t i = 0; i < pipeline->n_feeds; i++) {
         const Torg__V1__FeedTask *task = pipeline->feeds[i];
 
@@ -94,7 +110,7 @@ enum exit_code cmd_status(const struct invocation *invocation)
     if (!rc && !invocation->json)
         tell_audit(remote, invocation->arena);
     if (!rc && !invocation->json)
-        tell_feeds(remote);
+        tell_pipeline(remote);
     remote_close(remote);
     return rc ? fail(&err) : EXIT_OK;
 }
