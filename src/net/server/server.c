@@ -95,9 +95,11 @@ static int64_t timeout_us(unsigned chosen_ms, unsigned default_ms)
 static struct server_limits choose_limits(const struct server_options *options)
 {
     unsigned count = options->connection_count_max;
+    unsigned calls = options->call_count_max;
 
     return (struct server_limits){
         .connection_count_max = count ? count : NET_CONNECTION_COUNT_MAX,
+        .call_count_max = calls && calls < NET_CALL_COUNT_MAX ? calls : NET_CALL_COUNT_MAX,
         .head_timeout_us = timeout_us(options->head_timeout_ms, NET_HEAD_TIMEOUT_MS),
         .body_grace_us = timeout_us(options->body_grace_ms, NET_BODY_GRACE_MS),
         .idle_timeout_us = timeout_us(options->idle_timeout_ms, NET_IDLE_TIMEOUT_MS),

@@ -94,6 +94,9 @@ struct call {
     bool too_large;       /* the head passed a limit */
     bool two_credentials; /* a header that says who is calling came twice */
     bool keyless;         /* a stream of nobody we know: few at once, and not for ever */
+    bool holds_stream;    /* of its caller's share of threads for streams */
+    uint64_t crowd_id;    /* by which it is counted among the loop's calls; 0: it is not */
+    bool is_surplus;      /* one of too many: its refusal is not held */
     bool dropped;         /* by its pool, in favour of others */
     const char *put_off;  /* refused with this text when the timer fires; NULL: not so */
     unsigned retry_after_s;

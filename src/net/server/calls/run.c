@@ -22,6 +22,7 @@
 #include "net/server/calls/recheck.h"
 #include "net/server/calls/resources.h"
 #include "net/server/calls/server_parts.h"
+#include "net/server/calls/share.h"
 #include "net/server/calls/unsent.h"
 
 static int unframe(struct call *call, struct bytes *message, struct err *err)
@@ -305,7 +306,7 @@ void call_run_stream(struct call *call)
         reply_overload(call, "this connection has too many streams at once: end some");
         return;
     }
-    if (!limit_keyless(call))
+    if (!limit_keyless(call) || !share_take_stream(call))
         return;
     call->channel = channel_new(notify_reactor, call, call_clock(call));
     if (call->body_done && format_is_framed(call->format)) { /* HTTP/1.1: it came whole */
