@@ -61,6 +61,9 @@ static void make_metrics(struct server_metrics *metrics)
     metrics->unsent_closed =
         metrics_counter("torg_net_unsent_closed_total", NULL,
                         "Connections closed because they held too many answers unsent.");
+    metrics->stream_pauses =
+        metrics_counter("torg_net_stream_pauses_total", NULL,
+                        "Times that a stream waited because its caller had used up its rate.");
 }
 
 static int make_loops(struct server *server, unsigned count, bool has_operators, struct err *err)

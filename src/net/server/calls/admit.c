@@ -379,6 +379,26 @@ void admit_charge(struct call *call)
     call->cpu_us = 0;
 }
 
+int64_t admit_pay(const struct call *call, int64_t cpu_us)
+{
+    struct purse purses[2];
+    size_t count = purses_of(call, purses);
+    int64_t now_us = clock_mono_us(call_clock(call));
+    int64_t wait_us = 0;
+
+    object_check(call, CALL_MAGIC);
+    for (size_t i = 0; i < count; i++) {
+        int64_t rate = (int64_t)purses[i].rate * TOKEN; /* units a second */
+        int64_t left;
+
+        (void)take(call->loop->server->admission, purses[i].id, purses[i].rate, cpu_us, true,
+                   now_us, &left);
+        if (left < 0 && -left * SECOND_US / rate > wait_us)
+            wait_us = -left * SECOND_US / rate;
+    }
+    return wait_us;
+}
+
 bool admit_fault(struct call *call)
 {
     object_check(call, CALL_MAGIC);

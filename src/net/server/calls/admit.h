@@ -59,9 +59,11 @@ size_t admission_held(struct admission *admission, enum admission_kind kind, uin
 
 bool admit_holds_too_much(const struct call *call); /* of unsent answers: it begins no other */
 
-void admit_name(struct call *call);    /* whose it is, for the turns of workers */
-bool admit_take(struct call *call);    /* false: it is refused, or will be */
-void admit_charge(struct call *call);  /* it has taken call->cpu_us */
+void admit_name(struct call *call);   /* whose it is, for the turns of workers */
+bool admit_take(struct call *call);   /* false: it is refused, or will be */
+void admit_charge(struct call *call); /* it has taken call->cpu_us */
+int64_t admit_pay(const struct call *call, int64_t cpu_us); /* on any thread, a stream's: how long
+                                                             * until nothing is owed, us */
 bool admit_fault(struct call *call);   /* a key that is none: the address pays; as admit_take */
 void admit_headers(struct call *call); /* what is left; the last ones before it is sent */
 

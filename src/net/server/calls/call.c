@@ -494,6 +494,7 @@ int call_read(struct call *call, ProtobufCMessage **message, struct err *err)
         return *message != NULL;
     }
     assert(call->channel);
+    call_pay(call);
     if (!call->message_arena)
         call->message_arena = arena_new();
     arena_reset(call->message_arena);
@@ -525,6 +526,7 @@ int call_write(struct call *call, const ProtobufCMessage *message, struct err *e
     if (call->local)
         return call->local->take(call->local->arg, message, err);
     assert(call->channel);
+    call_pay(call);
     buf_reset(&call->out);
     rc = reply_frame(call, message, &call->out, err);
     if (rc)

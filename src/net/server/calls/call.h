@@ -182,7 +182,10 @@ void call_end_waiting(struct call *call);
 /* run.c */
 void call_run(struct call *call);        /* a unary handler; the request is whole */
 void call_run_stream(struct call *call); /* a streaming one, on a thread of its own */
-void call_run_brief(struct job *first);  /* a list of calls, on a thread for brief ones */
+/* On a stream's thread: charges what it has computed, and waits while its caller has nothing left.
+ */
+void call_pay(struct call *call);
+void call_run_brief(struct job *first); /* a list of calls, on a thread for brief ones */
 void call_expire(struct timer *timer);
 void call_settle(struct errand *task); /* news from the handler's thread */
 /* Hands it to the pool, or refuses it. */

@@ -96,6 +96,7 @@ struct server_metrics {
     struct counter *overloads;
     struct gauge *unsent;
     struct counter *unsent_closed;
+    struct counter *stream_pauses;
 };
 
 /* The limits of bounds.h that a program may change. */
