@@ -6,6 +6,7 @@ Whoever is greedy is told so or cut off; everybody else is served as before.
 import contextlib
 import json
 import os
+import pathlib
 import signal
 import socket
 import struct
@@ -13,6 +14,7 @@ import sys
 
 from kit import h2raw
 from kit import lines
+from kit import tap
 from kit import testd
 from kit.h2raw import (DATA, END_STREAM, HEADERS, PING, RST_STREAM, WINDOW_UPDATE, Closed, frame,
                        settings)
@@ -20,6 +22,9 @@ from kit.h2raw import (DATA, END_STREAM, HEADERS, PING, RST_STREAM, WINDOW_UPDAT
 ECHO = testd.ECHO
 WATCH = "/grpc.health.v1.Health/Watch"
 REFLECT = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+# The same server without sanitizers, beside the release binary.
+RELEASE = pathlib.Path(os.environ.get("TORG_RELEASE_BIN", pathlib.Path(__file__).resolve().parents[2] /
+                                      "build-sim" / "torg")).parent / "bench" / "testd"
 KEY = [("authorization", "Bearer good")]
 RESOURCE_EXHAUSTED, UNAVAILABLE = 8, 14
 
@@ -29,6 +34,7 @@ STREAMS_CALLER, STREAMS_CONNECTION = 64, 64
 BODY_CALLER_MB, BODY_SERVER_MB = 64, 256
 CALL_ADDRESS_PART = 4
 UNSENT_CALLER_MB = 64
+LOOSE_MB = 64
 UNSENT_CONNECTION_MB, UNSENT_SHED_MB, UNSENT_SERVER_MB = 8, 192, 256
 
 
@@ -379,6 +385,26 @@ def one_callers_calls(path, content_type):
         return f"{served} of 800 calls of one address, where {calls} may be at once"
 
 
+def memory_goes_back():
+    """After a burst the system has its memory again; a sanitizer's heap would tell nothing of it."""
+    if not RELEASE.exists():
+        raise tap.Skip(f"no release build of testd at {RELEASE}")
+    with testd.Testd(str(RELEASE)) as server:
+        before = server.rss_kb()
+        with contextlib.ExitStack() as stack:
+            for number in range(24):
+                begin_bodies(stack.enter_context(server.http2(source=f"127.0.1.{number + 1}")), 200)
+            for number in range(60):
+                stack.callback(deaf_http2(server, f"127.0.2.{number + 1}").close)
+            peak = grown_mb(server, before)
+        assert peak > 6 * LOOSE_MB, f"it grew by {peak} MB: that is no burst"
+        assert testd.wait_until(lambda: grown_mb(server, before) < 3 * LOOSE_MB), \
+            f"{grown_mb(server, before)} MB of {peak} stay"
+        stays = grown_mb(server, before)
+        testd.end(server)
+        return f"it grew by {peak:.0f} MB, {stays:.0f} stay"
+
+
 def very_large(path):
     """So many at once that nobody can be closed before the limit: the rest is told to come later."""
     with testd.Testd(path, reactors=1) as server, contextlib.ExitStack() as stack:
@@ -436,6 +462,7 @@ def main():
               "application/grpc")
     lines.run("calls that do not end: of one caller, in JSON", one_callers_calls, sys.argv[1],
               "application/json")
+    lines.run("memory goes back after a burst", memory_goes_back)
     lines.run("unread answers: very large ones are refused", very_large, sys.argv[1])
     lines.done()
 
