@@ -81,7 +81,8 @@ enum {
     /* ---- ImportFile ---- */
     FEED_CALL_FILE_SIZE_MAX = 256 << 20, /* unpacked: it holds a thread that works for calls */
     FEED_CALL_ROW_COUNT_MAX = 200000,    /* likewise; a minute or two */
-    FEED_CALL_FILE_COUNT_MAX = 8,        /* at a time; most threads stay for other calls */
+    FEED_CALL_FILE_COUNT_MAX = 8,        /* at a time; most threads stay for other calls ... */
+    FEED_CALL_FILE_SELLER_MAX = 2,       /* ... and most of these for other sellers */
 };
 
 #endif

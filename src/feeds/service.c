@@ -7,7 +7,6 @@
  */
 #include "feeds/service.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +25,7 @@
 #include "feeds/service_categories.h"
 #include "feeds/service_report.h"
 #include "feeds/service_schedule.h"
+#include "feeds/tasks/file_places.h"
 #include "offers/bounds.h"
 #include "offers/service.h"
 
@@ -231,8 +231,7 @@ static int next_task(struct call *call, struct feed_key *key, struct err *err)
     return rc;
 }
 
-/* Each holds a thread that works for calls, for a minute or two. */
-static atomic_int file_count;
+static struct file_places file_places = FILE_PLACES_INIT;
 
 static bool is_left(const void *call)
 {
@@ -255,6 +254,7 @@ static int import_file(struct call *call, const ProtobufCMessage *request,
                              .is_left = is_left,
                              .is_left_arg = call};
     struct violations violations = violations_in(call_arena(call));
+    size_t place;
     int rc;
 
     if (!sent->content.len)
@@ -268,15 +268,14 @@ static int import_file(struct call *call, const ProtobufCMessage *request,
         rc = next_task(call, &file.key, err);
     if (rc)
         return rc;
-    if (atomic_fetch_add(&file_count, 1) >= FEED_CALL_FILE_COUNT_MAX)
-        rc = err_set(err, ERR_LIMIT, "%d files are being read already: send it again later",
-                     FEED_CALL_FILE_COUNT_MAX);
-    else
-        rc = feed_file_import(&file, call_arena(call), (Torg__V1__ImportFeedFileResponse *)response,
-                              err);
+    rc = file_places_take(&file_places, file.key.seller, &place, err);
+    if (rc)
+        return rc;
+    rc = feed_file_import(&file, call_arena(call), (Torg__V1__ImportFeedFileResponse *)response,
+                          err);
+    file_places_give_back(&file_places, place);
     if (rc == ERR_INVALID && strncmp(err->text, "line ", strlen("line ")) == 0)
         call_violation(call, "content", "%s", err->text);
-    atomic_fetch_sub(&file_count, 1);
     return rc;
 }
 

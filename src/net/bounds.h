@@ -11,12 +11,15 @@ enum {
     NET_REPLY_SIZE_MAX = 64 << 20,  /* an answer is built in memory; larger ones are streams */
     NET_BODY_CONNECTION_SIZE_MAX = 32 << 20, /* unfinished bodies of one connection */
     NET_BODY_SERVER_SIZE_MAX = 256 << 20,    /* of all connections together; then 429 ... */
+    NET_BODY_CALLER_SIZE_MAX = 64 << 20,     /* of one caller, when half of that is taken */
     NET_BODY_UNCHARGED_SIZE = 4 << 10,       /* ... where bodies up to this are not counted */
     NET_PROMPT_SIZE_MAX = 16 << 10,   /* of a request that is read on the reactor: microseconds */
     NET_STREAM_COUNT_MAX = 256,       /* concurrent streams of a connection */
     NET_CONNECTION_COUNT_MAX = 16384, /* of the whole server; an idle one costs 1 to 3 KB */
     NET_OPERATOR_CONNECTION_COUNT_MAX = 64, /* of the operators' port, whatever clients have open */
     NET_CALL_COUNT_MAX = 32768, /* of all connections at once, some 10 KB each; then 429 */
+    NET_CALL_ADDRESS_PART =
+        4, /* ... of which one address has one in so many, once half are taken */
     NET_DESCRIPTOR_SPARE =
         512, /* of the system's limit, not for clients: files, peers, operators */
     NET_REACTOR_COUNT_MAX = 64,
@@ -35,8 +38,10 @@ enum {
     NET_PROXY_COUNT_MAX = 64,     /* ranges of addresses that name their clients */
     NET_ADDRESS_CONNECTION_MAX = 4096,       /* of one address, a quarter of all */
     NET_STREAM_THREAD_COUNT_MAX = 256,       /* streams served at once, a thread each; then 429 */
-    NET_STREAM_THREAD_CONNECTION_MAX = 64,   /* so that four clients at least can have streams */
+    NET_STREAM_THREAD_CALLER_MAX = 64,       /* so that four callers at least can have streams */
+    NET_STREAM_THREAD_CONNECTION_MAX = 64,   /* as many, whoever they are */
     NET_ANONYMOUS_STREAM_COUNT_MAX = 16,     /* threads for streams without a key, beside those */
+    NET_ANONYMOUS_STREAM_ADDRESS_MAX = 8,    /* so that nobody has all of them */
     NET_ANONYMOUS_STREAM_CONNECTION_MAX = 4, /* a probe has one, a curious person two */
     NET_ANONYMOUS_STREAM_MS = 300 * 1000, /* then such a stream ends: others wait for its place */
     NET_RECHECK_MS = 250,                 /* a revoked key ends its streams within a second */

@@ -26,7 +26,8 @@ enum {
     TOPIC_POLL_COUNT = 500,       /* records of one poll, unless the consumer says */
     TOPIC_POLL_COUNT_MAX = 10000,
     TOPIC_POLL_SIZE = 4 << 20,     /* bytes of one poll */
-    TOPIC_WAIT_MS_MAX = 60 * 1000, /* longest a poll or read waits */
+    TOPIC_WAIT_MS_MAX = 60 * 1000, /* longest a poll or read waits ... */
+    TOPIC_LEAVING_WAIT_MS = 5,     /* ... and when the process is about to end */
     TOPIC_SESSION_MS = 30 * 1000,  /* a member silent for longer loses its partitions */
     TOPIC_HOUSEKEEPING_MS = 1000,  /* retention and silent members are looked at this often */
     TOPIC_RETAIN_SEGMENT_MAX = 64, /* deleted from one partition in one round */

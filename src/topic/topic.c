@@ -138,6 +138,21 @@ static int clamp_wait(int timeout_ms)
     return timeout_ms < TOPIC_WAIT_MS_MAX ? timeout_ms : TOPIC_WAIT_MS_MAX;
 }
 
+static int wait_for_records(struct topics *topics, int timeout_ms)
+{
+    int wait_ms = clamp_wait(timeout_ms);
+
+    return atomic_load(&topics->is_leaving) && wait_ms > TOPIC_LEAVING_WAIT_MS
+               ? TOPIC_LEAVING_WAIT_MS
+               : wait_ms;
+}
+
+void topics_leave(struct topics *topics)
+{
+    object_check(topics, TOPICS_MAGIC);
+    atomic_store(&topics->is_leaving, true);
+}
+
 int topic_create(struct topics *topics, const char *name, const struct topic_config *config,
                  struct err *err)
 {
@@ -396,8 +411,8 @@ int topic_read(struct topics *topics, const char *name, uint32_t partition, uint
     if (max_count == 0 || max_count > TOPIC_POLL_COUNT_MAX)
         return err_set(err, ERR_LIMIT, "topic %s: %zu records of one read, 1 to %d are allowed",
                        name, max_count, TOPIC_POLL_COUNT_MAX);
-    return topics->ops->read(topics, name, partition, offset, max_count, clamp_wait(timeout_ms),
-                             arena, messages, count, err);
+    return topics->ops->read(topics, name, partition, offset, max_count,
+                             wait_for_records(topics, timeout_ms), arena, messages, count, err);
 }
 
 int topic_range(struct topics *topics, const char *name, uint32_t partition, uint64_t *first,
@@ -553,8 +568,8 @@ int consumer_poll(struct consumer *consumer, int timeout_ms, const struct topic_
     *messages = NULL;
     *count = 0;
     consumer->polled_count = 0;
-    rc = consumer->topics->ops->consumer_poll(consumer, clamp_wait(timeout_ms), messages, count,
-                                              err);
+    rc = consumer->topics->ops->consumer_poll(
+        consumer, wait_for_records(consumer->topics, timeout_ms), messages, count, err);
     assert(rc <= 0 && *count <= TOPIC_POLL_COUNT_MAX && (*messages || !*count));
     if (!rc)
         remember_polled(consumer, *messages, *count);

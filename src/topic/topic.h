@@ -56,6 +56,9 @@ struct topics_options {
 int topics_open(const char *url, const struct topics_options *options, struct topics **topics,
                 struct err *err);
 void topics_close(struct topics *topics); /* after its consumers; waits for what is in flight */
+/* The process is about to end: from now on polls and reads wait for no more than
+ * TOPIC_LEAVING_WAIT_MS, or those who stop one after the other would wait so long each. */
+void topics_leave(struct topics *topics);
 const struct clock *topics_clock(const struct topics *topics); /* of its options */
 
 /* --- topics --- */

@@ -62,6 +62,7 @@ struct topics {     /* embedded in each backend's struct */
     const struct topics_ops *ops;
     const struct clock *clock; /* borrowed */
     _Atomic uint32_t spread;   /* turn of records without a key */
+    atomic_bool is_leaving;    /* nobody waits for records for long */
 };
 
 enum { CONSUMER_MAGIC = OBJECT_MAGIC('c', 'o', 'n', 's') };

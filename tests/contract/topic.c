@@ -721,6 +721,26 @@ static void readers_wake_when_a_record_comes(void **state)
     leave_group(place, consumer);
 }
 
+/* Each of these would wait for a minute. */
+static void who_leaves_does_not_wait_for_records(void **state)
+{
+    struct place *place = place_of(state);
+    const struct topic_message *messages;
+    struct consumer *consumer = join_group(place, TOPIC_START_EARLIEST, 0);
+    int64_t began;
+    struct err err;
+    size_t count;
+
+    topics_leave(place->topics);
+    began = now_ms();
+    OK(topic_read(place->topics, place->topic, 0, 0, 10, TOPIC_WAIT_MS_MAX, place->arena, &messages,
+                  &count, &err));
+    assert_int_equal(count, 0);
+    assert_int_equal(consume(consumer, TOPIC_WAIT_MS_MAX, NULL, 1), 0);
+    assert_true(now_ms() - began < TOPIC_WAIT_MS_MAX);
+    leave_group(place, consumer);
+}
+
 /* --- groups --- */
 
 static void two_members_share_and_neither_repeats(void **state)
@@ -1185,6 +1205,7 @@ static const struct test_case cases[] = {
     CASE_ON(records_and_commits_survive_a_reopen, 1 << FILES | 1 << KAFKA),
     CASE_ON(reading_outside_the_log_names_what_there_is, ALL),
     CASE_ON(readers_wake_when_a_record_comes, ALL),
+    CASE_ON(who_leaves_does_not_wait_for_records, ALL),
     CASE_ON(two_members_share_and_neither_repeats, ALL),
     CASE_ON(a_leaver_hands_its_partitions_over, ALL),
     CASE_ON(what_is_not_committed_while_others_come_and_go_is_read_again, ALL),

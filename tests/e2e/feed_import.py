@@ -288,6 +288,9 @@ def a_task_that_would_delete_much_is_held_until_it_is_decided():
         undone = json.loads(market.feed("undo", "3", "--json").stdout)
         tap.equal(undone["state"], "UNDONE")
         tap.equal(market.active(key), 100)
+        actions = market.torg("audit").stdout
+        for action in ("feed.cancel", "feed.confirm", "feed.undo"):
+            tap.contains(actions, action)
         tap.equal(market.stop(), 0)
 
 

@@ -230,6 +230,8 @@ def a_parked_offer_says_so():
         replayed = market.torg("parked", "replay", receipt["id"])
         if replayed.returncode:                 # its own next try was faster
             tap.contains(replayed.stderr, f"{receipt['id']} is not parked")
+        else:
+            tap.contains(market.torg("audit").stdout, "parked.replay")
         market.arrived(back)
         tap.equal(market.titles(), ["Bicycle repair"])
 

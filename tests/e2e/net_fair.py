@@ -10,6 +10,7 @@ import json
 import os
 import re
 import socket
+import struct
 import sys
 import tempfile
 import time
@@ -217,6 +218,36 @@ def costs(path):
         return f"{count} large answers took what {BURST_S} small ones may"
 
 
+def paused(server):
+    text = server.operator("/metrics")[1]
+    return next(value for name, _, value in testd.parse_metrics(text)
+                if name == "torg_net_stream_pauses_total")
+
+
+def streams_pay(path):
+    """A stream is charged while it lasts, and waits when its caller has nothing left; others do not."""
+    with testd.Testd(path, address_rate=1, auth=True) as server, server.http2() as client, \
+            server.http2(pairs=[(h2raw.INITIAL_WINDOW_SIZE, 1 << 30)],
+                         source=GREEDY_ADDRESS) as other:
+        stream = client.open(client.request_headers(ECHO + "Chat", extra=[
+            ("authorization", "Bearer poor")]))
+        mine = other.open(other.request_headers("/grpc.reflection.v1.ServerReflection/"
+                                                "ServerReflectionInfo"))
+        asked = h2raw.grpc_message(h2raw.field_bytes(4, "torg.test.v1.EchoService"))
+        other.send(h2raw.frame(h2raw.WINDOW_UPDATE, 0, 0, struct.pack(">I", 1 << 30)))
+
+        def ask():    # a name that is looked up, and a description of some KB
+            other.send(h2raw.frame(h2raw.DATA, 0, mine, asked))
+            while other.read().kind != h2raw.DATA:
+                pass
+            return paused(server) > 0
+
+        assert testd.wait_until(ask, step_s=0), "it was never charged"
+        client.send_body(stream, h2raw.grpc_message(h2raw.field_bytes(1, "still here")))
+        reply = client.reply(stream)
+        assert reply.grpc_status == 0 and len(reply.messages) == 1, reply
+
+
 def wrong_keys(path):
     """Guessing keys is paid for by the address."""
     with testd.Testd(path, address_rate=2, auth=True) as server:
@@ -330,6 +361,7 @@ def main():
     lines.run("rates by key", key_rates, path)
     lines.run("rates by seller", seller_rates, path)
     lines.run("calls are charged what they cost", costs, path)
+    lines.run("streams are charged while they last", streams_pay, path)
     lines.run("wrong keys are charged to the address", wrong_keys, path)
     lines.run("clients behind proxies", proxies, path)
     lines.run("connections by address", connections, path)

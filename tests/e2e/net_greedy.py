@@ -6,6 +6,7 @@ Whoever is greedy is told so or cut off; everybody else is served as before.
 import contextlib
 import json
 import os
+import pathlib
 import signal
 import socket
 import struct
@@ -13,6 +14,7 @@ import sys
 
 from kit import h2raw
 from kit import lines
+from kit import tap
 from kit import testd
 from kit.h2raw import (DATA, END_STREAM, HEADERS, PING, RST_STREAM, WINDOW_UPDATE, Closed, frame,
                        settings)
@@ -20,12 +22,19 @@ from kit.h2raw import (DATA, END_STREAM, HEADERS, PING, RST_STREAM, WINDOW_UPDAT
 ECHO = testd.ECHO
 WATCH = "/grpc.health.v1.Health/Watch"
 REFLECT = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+# The same server without sanitizers, beside the release binary.
+RELEASE = pathlib.Path(os.environ.get("TORG_RELEASE_BIN", pathlib.Path(__file__).resolve().parents[2] /
+                                      "build-sim" / "torg")).parent / "bench" / "testd"
 KEY = [("authorization", "Bearer good")]
 RESOURCE_EXHAUSTED, UNAVAILABLE = 8, 14
 
 # As in src/net/bounds.h.
-ANONYMOUS_STREAMS, ANONYMOUS_STREAMS_CONNECTION = 16, 4
+ANONYMOUS_STREAMS, ANONYMOUS_STREAMS_ADDRESS, ANONYMOUS_STREAMS_CONNECTION = 16, 8, 4
+STREAMS_CALLER, STREAMS_CONNECTION = 64, 64
+BODY_CALLER_MB, BODY_SERVER_MB = 64, 256
+CALL_ADDRESS_PART = 4
 UNSENT_CALLER_MB = 64
+LOOSE_MB = 64
 UNSENT_CONNECTION_MB, UNSENT_SHED_MB, UNSENT_SERVER_MB = 8, 192, 256
 
 
@@ -59,23 +68,48 @@ def check_refusal(refusal, *texts):
 def keyless_streams(server):
     """Watches without a key fill their own share; who has a key gets streams beside them."""
     with contextlib.ExitStack() as stack:
-        served = 0
-        for _ in range(6):
-            begun = watch(stack.enter_context(server.http2()), 64)
-            mine = begun.count(True)
-            served += mine
-            assert mine <= ANONYMOUS_STREAMS_CONNECTION, f"{mine} streams on one connection"
-            for refusal in begun:
-                if refusal is not True:
-                    check_refusal(refusal, "at most 4 streams without a key",
-                                  "all 16 streams without a key are taken")
+        served = {"127.0.1.1": 0, "127.0.1.2": 0, "127.0.1.3": 0}
+        for source in served:
+            for _ in range(3):
+                begun = watch(stack.enter_context(server.http2(source=source)), 64)
+                mine = begun.count(True)
+                served[source] += mine
+                assert mine <= ANONYMOUS_STREAMS_CONNECTION, f"{mine} streams on one connection"
+                for refusal in begun:
+                    if refusal is not True:
+                        check_refusal(refusal, "a connection has at most 4 streams without a key",
+                                      "an address has at most 8 streams without a key",
+                                      "all 16 streams without a key are taken")
+        assert max(served.values()) == ANONYMOUS_STREAMS_ADDRESS, f"by address: {served}"
+        served = sum(served.values())
         assert served == ANONYMOUS_STREAMS, f"{served} streams were served"
         client = stack.enter_context(server.http2())
-        assert watch(client, 64, KEY) == [True] * 64, "a key does not help"
+        assert watch(client, 60, KEY) == [True] * 60, "a key does not help"
         reply = stack.enter_context(server.http2()).call(
             ECHO + "Count", h2raw.grpc_message(h2raw.field_int(1, 3)), extra=KEY)
         assert reply.grpc_status == 0 and len(reply.messages) == 3, reply
-        return f"{served} of 384 keyless streams were served"
+        return f"{served} of 576 keyless streams were served"
+
+
+def one_keys_streams(path):
+    """One key, however many connections it has, leaves streams to other keys."""
+    with testd.Testd(path, auth=True) as server:
+        with contextlib.ExitStack() as stack:
+            served = 0
+            for _ in range(5):
+                for begun in watch(stack.enter_context(server.http2()), STREAMS_CONNECTION, KEY):
+                    served += begun is True
+                    if begun is not True:
+                        check_refusal(begun, "a caller has at most 64 streams at once")
+            assert served == STREAMS_CALLER, f"{served} streams of one key were served"
+            client = stack.enter_context(server.http2())
+            other = [("authorization", "Bearer poor")]
+            begun = watch(client, STREAMS_CONNECTION, other)
+            assert begun == [True] * STREAMS_CONNECTION, f"{begun.count(True)} of another key"
+        with server.http2() as client:    # those that have ended are given back
+            assert testd.wait_until(lambda: watch(client, 1, KEY) == [True]), "they stay taken"
+        testd.end(server)
+        return f"{served} of 320 streams of one key were served"
 
 
 def keyless_streams_end(path):
@@ -241,6 +275,25 @@ def one_caller(path):
         return f"{held:.0f} MB of 160 were held"
 
 
+def one_callers_small_answers(path):
+    """The same with answers that are too small to be counted one by one."""
+    with testd.Testd(path) as server, contextlib.ExitStack() as stack:
+        for number in range(20):
+            client = stack.enter_context(server.http2(pairs=[(h2raw.INITIAL_WINDOW_SIZE, 0)],
+                                                      source="127.0.1.1"))
+            for _ in range(150):
+                ask_for(client, 16 << 10)
+            wait_for_pong(client)
+        assert testd.wait_until(lambda: unsent_mb(server) > UNSENT_CALLER_MB), unsent_mb(server)
+        refused = stack.enter_context(server.http2(source="127.0.1.1"))
+        assert testd.wait_until(lambda: refused.call(
+            ECHO + "Echo", h2raw.grpc_message(b"")).grpc_status == RESOURCE_EXHAUSTED), \
+            f"{unsent_mb(server)} MB are held for one address, and it may go on"
+        reply = stack.enter_context(server.http2()).call(ECHO + "Echo", h2raw.grpc_message(b""))
+        assert reply.grpc_status == 0, reply
+        return f"{unsent_mb(server):.0f} MB of {number + 1} connections were held"
+
+
 def slow_reader(path):
     """Four KB now and then, however often, are not taking an answer: it is reset."""
     with testd.Testd(path, stall_timeout_ms=8000) as server:
@@ -259,24 +312,97 @@ def slow_reader(path):
 
 def small_bodies(path):
     """Bodies of 60 KB that do not end count against what the server holds, too."""
+    with testd.Testd(path) as server, contextlib.ExitStack() as stack:
+        refused = 0
+        for number in range(24):    # each from an address of its own
+            client = stack.enter_context(server.http2(source=f"127.0.1.{number + 1}"))
+            refused += begin_bodies(client, 200)
+        assert 0 < refused < 2400, f"{refused} of 4800 bodies of 60 KB were refused"
+        return f"{refused} of 4800 were refused"
+
+
+def begin_bodies(client, count):
+    """Sends 60 KB of each, and not the end; how many were refused."""
     body = b"x" * (16 << 10)
     begin = struct.pack(">BI", 0, 64 << 10)    # of a message that is longer than what comes
+    for _ in range(count):
+        stream = client.open(client.request_headers(ECHO + "Echo"))
+        client.send(frame(DATA, 0, stream, begin) + frame(DATA, 0, stream, body) * 3 +
+                    frame(DATA, 0, stream, body[:12 << 10]))
+    return len(refusals(client))
+
+
+def one_callers_bodies(path):
+    """Bodies of one address leave room for those of others."""
     with testd.Testd(path) as server, contextlib.ExitStack() as stack:
         refused = 0
         for _ in range(24):
-            client = stack.enter_context(server.http2())
+            client = stack.enter_context(server.http2(source="127.0.1.1"))
+            refused += begin_bodies(client, 200)
+        held = (4800 - refused) * 60 // 1024
+        assert BODY_CALLER_MB <= held <= BODY_SERVER_MB // 2 + 1, f"{held} MB are held"
+        other = stack.enter_context(server.http2())
+        assert begin_bodies(other, 200) == 0, "another address was refused"
+        client.close()
+        stream = other.open(other.request_headers(ECHO + "Echo"))
+        other.send_body(stream, h2raw.grpc_message(h2raw.field_bytes(1, "x" * (32 << 10))))
+        assert other.reply(stream).grpc_status == 0
+        return f"{held} MB of 281 were held"
+
+
+def refusals(client):
+    """What has been refused by now: the texts."""
+    texts = {}
+    for _ in range(2):    # the first is answered before the refusals, the second behind them
+        client.send_frame(PING, 0, 0, b"all seen")
+        while True:
+            got = client.read()
+            if got.kind == HEADERS:
+                texts[got.stream] = dict(client.decoder.decode(got.payload)).get("grpc-message", "")
+            elif got.kind == DATA:    # as JSON has it
+                texts[got.stream] += got.payload.decode()
+            elif got.kind == PING:
+                break
+    return list(texts.values())
+
+
+def one_callers_calls(path, content_type):
+    """Calls of one address, on however many connections, leave room for those of others."""
+    calls = 600
+    with testd.Testd(path, calls=calls, reactors=1) as server, contextlib.ExitStack() as stack:
+        served = 0
+        for _ in range(4):
+            client = stack.enter_context(server.http2(source="127.0.1.1"))
             for _ in range(200):
-                stream = client.open(client.request_headers(ECHO + "Echo"))
-                client.send(frame(DATA, 0, stream, begin) + frame(DATA, 0, stream, body) * 3 +
-                            frame(DATA, 0, stream, body[:12 << 10]))
-            client.send_frame(PING, 0, 0, b"all seen")
-            while True:
-                got = client.read()
-                refused += got.kind == HEADERS
-                if got.kind == PING:
-                    break
-        assert 0 < refused < 2400, f"{refused} of 4800 bodies of 60 KB were refused"
-        return f"{refused} of 4800 were refused"
+                client.open(client.request_headers(ECHO + "Echo", content_type=content_type))
+            served += 200
+            for refusal in refusals(client):
+                assert "this address has too many calls at once" in refusal, refusal
+                served -= 1
+        assert calls // CALL_ADDRESS_PART <= served <= calls // 2 + 1, f"{served} calls are there"
+        reply = stack.enter_context(server.http2()).call(ECHO + "Echo", h2raw.grpc_message(b""))
+        assert reply.grpc_status == 0, reply
+        return f"{served} of 800 calls of one address, where {calls} may be at once"
+
+
+def memory_goes_back():
+    """After a burst the system has its memory again; a sanitizer's heap would tell nothing of it."""
+    if not RELEASE.exists():
+        raise tap.Skip(f"no release build of testd at {RELEASE}")
+    with testd.Testd(str(RELEASE)) as server:
+        before = server.rss_kb()
+        with contextlib.ExitStack() as stack:
+            for number in range(24):
+                begin_bodies(stack.enter_context(server.http2(source=f"127.0.1.{number + 1}")), 200)
+            for number in range(60):
+                stack.callback(deaf_http2(server, f"127.0.2.{number + 1}").close)
+            peak = grown_mb(server, before)
+        assert peak > 6 * LOOSE_MB, f"it grew by {peak} MB: that is no burst"
+        assert testd.wait_until(lambda: grown_mb(server, before) < 3 * LOOSE_MB), \
+            f"{grown_mb(server, before)} MB of {peak} stay"
+        stays = grown_mb(server, before)
+        testd.end(server)
+        return f"it grew by {peak:.0f} MB, {stays:.0f} stay"
 
 
 def very_large(path):
@@ -324,11 +450,19 @@ def main():
     with testd.Testd(sys.argv[1], auth=True) as server:
         lines.run("streams: those without a key have a share of their own", keyless_streams, server)
         testd.end(server)
+    lines.run("streams: one key leaves some to others", one_keys_streams, sys.argv[1])
     lines.run("streams: those without a key end", keyless_streams_end, sys.argv[1])
     lines.scenario("unread answers", unread_answers, sys.argv[1])
     lines.run("unread answers: of one caller on many connections", one_caller, sys.argv[1])
+    lines.run("unread answers: small ones of one caller", one_callers_small_answers, sys.argv[1])
     lines.run("unread answers: a slow reader", slow_reader, sys.argv[1])
     lines.run("bodies that do not end", small_bodies, sys.argv[1])
+    lines.run("bodies that do not end: of one caller", one_callers_bodies, sys.argv[1])
+    lines.run("calls that do not end: of one caller", one_callers_calls, sys.argv[1],
+              "application/grpc")
+    lines.run("calls that do not end: of one caller, in JSON", one_callers_calls, sys.argv[1],
+              "application/json")
+    lines.run("memory goes back after a burst", memory_goes_back)
     lines.run("unread answers: very large ones are refused", very_large, sys.argv[1])
     lines.done()
 

@@ -21,7 +21,7 @@ from kit import tap
 from kit import testd
 
 ECHO = testd.ECHO
-RESTARTS, CALLERS = 5, 4
+RESTARTS, CALLERS = 10, 16
 
 
 class Caller:

@@ -49,6 +49,7 @@ def a_validator_accepts_it():
     for path, verbs in document["paths"].items():
         for verb, operation in verbs.items():
             assert re.search(r"security|operationId", json.dumps(operation)), (path, verb)
+    tap.equal(document["servers"], [{"url": "/"}], "where the document was fetched")
     closed = document["paths"]["/torg.v1.OfferService/CreateOffer"]["post"]
     tap.equal("security" in closed, False)
     for path in ("/torg.v1.SearchService/SearchOffers", "/torg.v1.OfferService/GetOffer"):

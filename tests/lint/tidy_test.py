@@ -13,6 +13,11 @@ HEAD = "/* SPDX-License-Identifier: Apache-2.0 */\n"
 C = HEAD + "/* x.c - a thing. */\n"
 LATER = "TO" + "DO"
 
+PROTO = """option go_package = "x/v1;xv1";
+option java_multiple_files = true;
+option java_package = "x.v1";
+"""
+
 # rule: (files it must find something in, files it must not)
 CASES = {
     "layering": [
@@ -56,6 +61,10 @@ CASES = {
         ({"src/store/x.c": "#include <protobuf-c/protobuf-c.h>\n"},
          {"src/offers/x.c": "#include <protobuf-c/protobuf-c.h>\n"}),
     ],
+    "proto_packages": [
+        ({"proto/torg/v1/x.proto": PROTO.replace(line, "")}, {"proto/torg/v1/x.proto": PROTO})
+        for line in PROTO.splitlines()
+    ] + [({"proto/torg/v1/x.proto": ""}, {"proto/google/x.proto": "", "tests/proto/x.proto": ""})],
     "folder_readmes": [
         ({"src/base/x.c": C}, {"src/base/x.c": C, "src/base/README.md": "`x.c` is all of it"}),
         ({"src/a/b/x.c": C, "src/a/README.md": ""}, {"src/a/b/x.c": C, "src/a/b/README.md": ""}),

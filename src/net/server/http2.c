@@ -410,14 +410,16 @@ static void submit(struct call *call)
 
 /*
  * A refusal is ready before the request is whole. gRPC clients take it at any time; others
- * often read nothing before they have sent all, so a small body is let come to its end.
+ * often read nothing before they have sent all, so a small body is let come to its end, unless
+ * there are too many calls: these would only be more.
  */
 static void http2_respond(struct call *call)
 {
     struct http2 *http2 = call->connection->state;
 
     nghttp2_session_set_stream_user_data(http2->session, call->stream_id, call);
-    if (!format_is_framed(call->format) && !call->body_done && !call->body_size)
+    if (!format_is_framed(call->format) && !call->body_done && !call->body_size &&
+        !call->is_surplus)
         call->held = true;
     else
         submit(call);

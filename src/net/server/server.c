@@ -61,6 +61,9 @@ static void make_metrics(struct server_metrics *metrics)
     metrics->unsent_closed =
         metrics_counter("torg_net_unsent_closed_total", NULL,
                         "Connections closed because they held too many answers unsent.");
+    metrics->stream_pauses =
+        metrics_counter("torg_net_stream_pauses_total", NULL,
+                        "Times that a stream waited because its caller had used up its rate.");
 }
 
 static int make_loops(struct server *server, unsigned count, bool has_operators, struct err *err)
@@ -95,9 +98,11 @@ static int64_t timeout_us(unsigned chosen_ms, unsigned default_ms)
 static struct server_limits choose_limits(const struct server_options *options)
 {
     unsigned count = options->connection_count_max;
+    unsigned calls = options->call_count_max;
 
     return (struct server_limits){
         .connection_count_max = count ? count : NET_CONNECTION_COUNT_MAX,
+        .call_count_max = calls && calls < NET_CALL_COUNT_MAX ? calls : NET_CALL_COUNT_MAX,
         .head_timeout_us = timeout_us(options->head_timeout_ms, NET_HEAD_TIMEOUT_MS),
         .body_grace_us = timeout_us(options->body_grace_ms, NET_BODY_GRACE_MS),
         .idle_timeout_us = timeout_us(options->idle_timeout_ms, NET_IDLE_TIMEOUT_MS),

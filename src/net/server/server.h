@@ -31,6 +31,7 @@ struct server_options {
     unsigned reactor_count;        /* 0 = one a core */
     unsigned worker_count;         /* 0 = default of bounds.h, as in all below */
     unsigned connection_count_max; /* NET_CONNECTION_COUNT_MAX */
+    unsigned call_count_max;       /* NET_CALL_COUNT_MAX, and no more */
     unsigned head_timeout_ms;      /* NET_HEAD_TIMEOUT_MS */
     unsigned body_grace_ms;        /* NET_BODY_GRACE_MS */
     unsigned idle_timeout_ms;      /* NET_IDLE_TIMEOUT_MS */

@@ -20,6 +20,7 @@
 #include "roles/processes/token_settings.h"
 #include "snippets/requests/snippets.h"
 #include "stage/make_topics.h"
+#include "topic/topic.h"
 
 /* --- what roles share --- */
 
@@ -363,6 +364,9 @@ static void close_all(struct process *process)
     if (process->server)
         server_drain(process->server, config_number(process->config, SETTING_SERVER_DRAIN) / MS_US);
     readiness_stop(process->readiness);
+    if (process->backends.topics)
+        topics_leave(
+            process->backends.topics); /* a dozen stages wait for records, and stop in turn */
     while (process->started_count > 0)
         process->roles[--process->started_count]->stop(process);
     if (process->server)

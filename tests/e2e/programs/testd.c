@@ -3,8 +3,8 @@
  * testd.c - a server with torg.test.v1.EchoService and nothing else, for tests and benchmarks.
  *
  *     testd [--tls CERT KEY] [--client-ca CA] [--client-required] [--auth] [--reactors N]
- *           [--workers N] [--port N] [--connections N] [--head-timeout-ms N] [--body-grace-ms N]
- *           [--idle-timeout-ms N] [--stall-timeout-ms N] [--turn-ms-max N]
+ *           [--workers N] [--port N] [--connections N] [--calls N] [--head-timeout-ms N]
+ *           [--body-grace-ms N] [--idle-timeout-ms N] [--stall-timeout-ms N] [--turn-ms-max N]
  *           [--anonymous-stream-ms N] [--key-rate N] [--seller-rate N] [--address-rate N]
  *           [--address-connections N] [--proxies ADDRESSES] [--cors ORIGINS] [--reuse-port]
  *           [--drain-pause-ms N]
@@ -233,6 +233,7 @@ static bool read_number(const char *flag, const char *text, struct server_option
         {"--reactors", &options->reactor_count},
         {"--workers", &options->worker_count},
         {"--connections", &options->connection_count_max},
+        {"--calls", &options->call_count_max},
         {"--head-timeout-ms", &options->head_timeout_ms},
         {"--body-grace-ms", &options->body_grace_ms},
         {"--idle-timeout-ms", &options->idle_timeout_ms},

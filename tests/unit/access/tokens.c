@@ -341,6 +341,15 @@ static void forged_tokens_are_refused(void **state)
         ERR_UNAUTHENTICATED, "extensions");
     expect_refusal(sign(ec, "{\"alg\":\"ES256\",\"alg\":\"none\",\"kid\":\"e\"}", GOOD),
                    ERR_UNAUTHENTICATED, "form");
+    /* A key that the token brings itself, or an address of one. */
+    expect_refusal(sign(stranger,
+                        arena_printf(arena,
+                                     "{\"alg\":\"ES256\",\"kid\":\"e\",\"jwk\":%s,"
+                                     "\"jku\":\"https://stranger.example/keys\","
+                                     "\"x5u\":\"https://stranger.example/cert\"}",
+                                     ec_jwk("e", stranger)),
+                        GOOD),
+                   ERR_UNAUTHENTICATED, "signature");
     expect_refusal(sign(ec, "{\"alg\":\"ES256\",\"kid\":\"e\",\"typ\":\"JWE\"}", GOOD),
                    ERR_UNAUTHENTICATED, "type");
     /* "psychic" signatures: r = s = 0. */

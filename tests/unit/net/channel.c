@@ -208,6 +208,32 @@ static void a_reader_wakes_when_the_client_leaves(void **state)
     channel_free(side.channel);
 }
 
+static void *pause_for_ever(void *arg)
+{
+    struct side *side = arg;
+
+    channel_pause(side->channel, INT64_MAX);
+    return NULL;
+}
+
+/* A pause ends at its time, or with the call; what comes meanwhile does not shorten it. */
+static void a_pause_ends_when_the_client_leaves(void **state)
+{
+    const struct clock *clock = clock_system();
+    struct side side = {.channel = channel_new(count_notice, NULL, clock)};
+    int64_t until_us = clock_mono_us(clock) + 20 * MS_US;
+    pthread_t thread;
+
+    channel_push(side.channel, bytes_of("hello"));
+    channel_pause(side.channel, until_us);
+    assert_true(clock_mono_us(clock) >= until_us);
+    pthread_create(&thread, NULL, pause_for_ever, &side);
+    channel_push(side.channel, bytes_of("hello"));
+    channel_cancel(side.channel, ERR_CANCELLED);
+    pthread_join(thread, NULL);
+    channel_free(side.channel);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +243,7 @@ int main(void)
         cmocka_unit_test(everything_arrives_in_order_within_the_window),
         cmocka_unit_test(a_writer_blocks_until_it_is_cancelled),
         cmocka_unit_test(a_reader_wakes_when_the_client_leaves),
+        cmocka_unit_test(a_pause_ends_when_the_client_leaves),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
  *
  * Buckets are a table of small sets, each with a lock: a new bucket replaces the fullest of its
  * set, which carries the least information. A token is 1000 units, a unit a microsecond of CPU.
- * Connections are counted exactly, in chains, and only while they are open.
+ * What callers hold is counted exactly, in chains, and only while they hold something.
  */
 #include "net/server/calls/admit.h"
 
@@ -50,8 +50,7 @@ struct admission {
     pthread_mutex_t locks[LOCK_COUNT];
     struct bucket sets[SET_COUNT][SET_SIZE];
     pthread_mutex_t guest_lock;
-    struct guest *guests[CHAIN_COUNT];  /* owned; connections, by address */
-    struct guest *holders[CHAIN_COUNT]; /* owned; bytes of answers, by caller */
+    struct guest *guests[ADMISSION_KIND_COUNT][CHAIN_COUNT]; /* owned */
 };
 
 struct admission *admission_new(const struct admission_options *options)
@@ -73,8 +72,9 @@ void admission_free(struct admission *admission)
     if (!admission)
         return;
     object_check(admission, ADMISSION_MAGIC);
-    for (size_t i = 0; i < CHAIN_COUNT; i++)
-        assert(!admission->guests[i] && !admission->holders[i]); /* all connections are closed */
+    for (size_t kind = 0; kind < ADMISSION_KIND_COUNT; kind++)
+        for (size_t i = 0; i < CHAIN_COUNT; i++)
+            assert(!admission->guests[kind][i]); /* all connections are closed */
     for (size_t i = 0; i < LOCK_COUNT; i++)
         pthread_mutex_destroy(&admission->locks[i]);
     pthread_mutex_destroy(&admission->guest_lock);
@@ -82,7 +82,7 @@ void admission_free(struct admission *admission)
     free(admission);
 }
 
-/* --- connections --- */
+/* --- shares --- */
 
 static struct guest **find_guest(struct guest **chains, uint64_t id)
 {
@@ -121,38 +121,53 @@ static void count_less(struct guest **chains, uint64_t id, size_t count)
     free(gone);
 }
 
-void admission_hold(struct admission *admission, uint64_t caller, size_t size)
+bool admission_hold(struct admission *admission, enum admission_kind kind, uint64_t caller,
+                    size_t count, size_t max)
+{
+    bool taken;
+
+    object_check(admission, ADMISSION_MAGIC);
+    assert(kind < ADMISSION_KIND_COUNT && count > 0);
+    pthread_mutex_lock(&admission->guest_lock);
+    taken = count_more(admission->guests[kind], caller, count, max);
+    pthread_mutex_unlock(&admission->guest_lock);
+    return taken;
+}
+
+void admission_let_go(struct admission *admission, enum admission_kind kind, uint64_t caller,
+                      size_t count)
 {
     object_check(admission, ADMISSION_MAGIC);
+    assert(kind < ADMISSION_KIND_COUNT && count > 0);
     pthread_mutex_lock(&admission->guest_lock);
-    (void)count_more(admission->holders, caller, size, SIZE_MAX);
+    count_less(admission->guests[kind], caller, count);
     pthread_mutex_unlock(&admission->guest_lock);
 }
 
-void admission_let_go(struct admission *admission, uint64_t caller, size_t size)
+size_t admission_held(struct admission *admission, enum admission_kind kind, uint64_t caller)
 {
+    const struct guest *guest;
+    size_t count;
+
     object_check(admission, ADMISSION_MAGIC);
+    assert(kind < ADMISSION_KIND_COUNT);
     pthread_mutex_lock(&admission->guest_lock);
-    count_less(admission->holders, caller, size);
+    guest = *find_guest(admission->guests[kind], caller);
+    count = guest ? guest->count : 0;
     pthread_mutex_unlock(&admission->guest_lock);
+    return count;
 }
 
 bool admit_holds_too_much(const struct call *call)
 {
     struct server *server = call->loop->server;
-    struct admission *admission = server->admission;
-    struct guest *holder;
-    bool much;
 
     object_check(call, CALL_MAGIC);
     if (atomic_load_explicit(&server->unsent_size, memory_order_relaxed) <
         NET_UNSENT_CALLER_SIZE_MAX)
         return false; /* nobody does */
-    pthread_mutex_lock(&admission->guest_lock);
-    holder = *find_guest(admission->holders, call->job.caller);
-    much = holder && holder->count > NET_UNSENT_CALLER_SIZE_MAX;
-    pthread_mutex_unlock(&admission->guest_lock);
-    return much;
+    return admission_held(server->admission, ADMISSION_ANSWERS, call->job.caller) >
+           NET_UNSENT_CALLER_SIZE_MAX;
 }
 
 static bool counts_guests(const struct admission *admission, struct peer_address address)
@@ -163,26 +178,15 @@ static bool counts_guests(const struct admission *admission, struct peer_address
 
 bool admission_connect(struct admission *admission, struct peer_address address)
 {
-    bool taken;
-
-    object_check(admission, ADMISSION_MAGIC);
-    if (!counts_guests(admission, address))
-        return true;
-    pthread_mutex_lock(&admission->guest_lock);
-    taken = count_more(admission->guests, peer_id(address), 1,
-                       admission->options.address_connection_max);
-    pthread_mutex_unlock(&admission->guest_lock);
-    return taken;
+    return !counts_guests(admission, address) ||
+           admission_hold(admission, ADMISSION_CONNECTIONS, peer_id(address), 1,
+                          admission->options.address_connection_max);
 }
 
 void admission_disconnect(struct admission *admission, struct peer_address address)
 {
-    object_check(admission, ADMISSION_MAGIC);
-    if (!counts_guests(admission, address))
-        return;
-    pthread_mutex_lock(&admission->guest_lock);
-    count_less(admission->guests, peer_id(address), 1);
-    pthread_mutex_unlock(&admission->guest_lock);
+    if (counts_guests(admission, address))
+        admission_let_go(admission, ADMISSION_CONNECTIONS, peer_id(address), 1);
 }
 
 /* --- buckets --- */
@@ -373,6 +377,26 @@ void admit_charge(struct call *call)
     if (call->cpu_us > TOKEN && call->rate.limit)
         charge(call, call->cpu_us - TOKEN);
     call->cpu_us = 0;
+}
+
+int64_t admit_pay(const struct call *call, int64_t cpu_us)
+{
+    struct purse purses[2];
+    size_t count = purses_of(call, purses);
+    int64_t now_us = clock_mono_us(call_clock(call));
+    int64_t wait_us = 0;
+
+    object_check(call, CALL_MAGIC);
+    for (size_t i = 0; i < count; i++) {
+        int64_t rate = (int64_t)purses[i].rate * TOKEN; /* units a second */
+        int64_t left;
+
+        (void)take(call->loop->server->admission, purses[i].id, purses[i].rate, cpu_us, true,
+                   now_us, &left);
+        if (left < 0 && -left * SECOND_US / rate > wait_us)
+            wait_us = -left * SECOND_US / rate;
+    }
+    return wait_us;
 }
 
 bool admit_fault(struct call *call)

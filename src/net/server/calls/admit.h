@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * admit.h - limits how much each caller may ask for: rates by key, seller and address, and
- * connections by address.
+ * admit.h - limits how much each caller may ask for: rates by key, seller and address, and shares
+ * of what is scarce: connections, streams, memory.
  *
  * A rate is a token bucket (NET_RATE_BURST_S of it may be taken at once). A call takes a token when
  * it begins and, when it has ended, one for every further millisecond of CPU that it took; going
@@ -39,17 +39,31 @@ void admission_free(struct admission *admission); /* NULL is fine */
 bool admission_connect(struct admission *admission, struct peer_address address);
 void admission_disconnect(struct admission *admission, struct peer_address address);
 
-/* Memory of answers by whom they are for: large ones alone are counted. */
-void admission_hold(struct admission *admission, uint64_t caller, size_t size);
-void admission_let_go(struct admission *admission, uint64_t caller, size_t size);
+/* What callers hold of what all share. */
+enum admission_kind {
+    ADMISSION_CONNECTIONS, /* admission_connect's, by address */
+    ADMISSION_ANSWERS,     /* bytes: large ones, and what connections have of small ones */
+    ADMISSION_BODIES,      /* bytes, of those that are counted */
+    ADMISSION_STREAMS,     /* with a thread each */
+    ADMISSION_KIND_COUNT,
+};
+
+/* False: the caller would have more than max, and has got nothing. */
+bool admission_hold(struct admission *admission, enum admission_kind kind, uint64_t caller,
+                    size_t count, size_t max);
+void admission_let_go(struct admission *admission, enum admission_kind kind, uint64_t caller,
+                      size_t count);
+size_t admission_held(struct admission *admission, enum admission_kind kind, uint64_t caller);
 
 /* --- on the call's reactor --- */
 
 bool admit_holds_too_much(const struct call *call); /* of unsent answers: it begins no other */
 
-void admit_name(struct call *call);    /* whose it is, for the turns of workers */
-bool admit_take(struct call *call);    /* false: it is refused, or will be */
-void admit_charge(struct call *call);  /* it has taken call->cpu_us */
+void admit_name(struct call *call);   /* whose it is, for the turns of workers */
+bool admit_take(struct call *call);   /* false: it is refused, or will be */
+void admit_charge(struct call *call); /* it has taken call->cpu_us */
+int64_t admit_pay(const struct call *call, int64_t cpu_us); /* on any thread, a stream's: how long
+                                                             * until nothing is owed, us */
 bool admit_fault(struct call *call);   /* a key that is none: the address pays; as admit_take */
 void admit_headers(struct call *call); /* what is left; the last ones before it is sent */
 

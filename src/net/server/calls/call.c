@@ -19,6 +19,7 @@
 #include "net/server/calls/connection.h"
 #include "net/server/calls/recheck.h"
 #include "net/server/calls/server_parts.h"
+#include "net/server/calls/share.h"
 #include "net/server/calls/unsent.h"
 
 enum {
@@ -59,6 +60,8 @@ static void clear(struct call *call)
     call->is_head = call->is_get = call->accepts_gzip = call->packed = call->refused =
         call->too_large = call->waiting = false;
     call->timeout_is_ms = call->message_read = call->held = call->keyless = call->dropped = false;
+    call->holds_stream = call->is_surplus = false;
+    call->crowd_id = 0;
     call->put_off = NULL;
     call->rate.limit = 0;
     call->come_back_us = 0;
@@ -172,9 +175,7 @@ void call_free(struct call *call)
     timer_clear(&loop->reactor, &call->timer);
     reply_end_put_off(call);
     recheck_end(call);
-    if (call->charged_size)
-        atomic_fetch_sub(&loop->server->body_size, call->charged_size);
-    call->charged_size = 0;
+    share_give_back(call);
     unsent_free(call);
     channel_free(call->channel);
     call->channel = NULL;
@@ -493,6 +494,7 @@ int call_read(struct call *call, ProtobufCMessage **message, struct err *err)
         return *message != NULL;
     }
     assert(call->channel);
+    call_pay(call);
     if (!call->message_arena)
         call->message_arena = arena_new();
     arena_reset(call->message_arena);
@@ -524,6 +526,7 @@ int call_write(struct call *call, const ProtobufCMessage *message, struct err *e
     if (call->local)
         return call->local->take(call->local->arg, message, err);
     assert(call->channel);
+    call_pay(call);
     buf_reset(&call->out);
     rc = reply_frame(call, message, &call->out, err);
     if (rc)

@@ -94,6 +94,9 @@ struct call {
     bool too_large;       /* the head passed a limit */
     bool two_credentials; /* a header that says who is calling came twice */
     bool keyless;         /* a stream of nobody we know: few at once, and not for ever */
+    bool holds_stream;    /* of its caller's share of threads for streams */
+    uint64_t crowd_id;    /* by which it is counted among the loop's calls; 0: it is not */
+    bool is_surplus;      /* one of too many: its refusal is not held */
     bool dropped;         /* by its pool, in favour of others */
     const char *put_off;  /* refused with this text when the timer fires; NULL: not so */
     unsigned retry_after_s;
@@ -179,7 +182,10 @@ void call_end_waiting(struct call *call);
 /* run.c */
 void call_run(struct call *call);        /* a unary handler; the request is whole */
 void call_run_stream(struct call *call); /* a streaming one, on a thread of its own */
-void call_run_brief(struct job *first);  /* a list of calls, on a thread for brief ones */
+/* On a stream's thread: charges what it has computed, and waits while its caller has nothing left.
+ */
+void call_pay(struct call *call);
+void call_run_brief(struct job *first); /* a list of calls, on a thread for brief ones */
 void call_expire(struct timer *timer);
 void call_settle(struct errand *task); /* news from the handler's thread */
 /* Hands it to the pool, or refuses it. */

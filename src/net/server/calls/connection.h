@@ -64,7 +64,8 @@ struct connection {
     size_t body_size;         /* of all unfinished bodies */
     size_t unsent_size;       /* of its answers that are not sent */
     size_t untold_size;       /* of it, what the calls have not counted at the server */
-    size_t told_size;         /* and what the connection has */
+    size_t told_size;         /* and what the connection has ... */
+    uint64_t holder;          /* ... for this caller */
     unsigned waiting_count;   /* calls that begin when there is less of it */
     int64_t taken_us;         /* the client took of an answer, or none waited for it */
 

@@ -25,6 +25,7 @@
 #include "net/server/calls/operators.h"
 #include "net/server/calls/resources.h"
 #include "net/server/calls/server_parts.h"
+#include "net/server/calls/share.h"
 #include "net/server/calls/unsent.h"
 
 /* --- the head --- */
@@ -490,12 +491,7 @@ void call_begin(struct call *call)
         return;
     }
     admit_name(call);
-    if (call->loop->call_count > NET_CALL_COUNT_MAX / call->loop->server->client_loops) {
-        format_find(call);
-        reply_overload(call, "the server has too many calls at once: come back later");
-        return;
-    }
-    if (cors_take(call))
+    if (!share_take_call(call) || cors_take(call))
         return;
     call->route = router_find(&call->loop->server->router, call->path);
     if (!call->route && !find_get(call)) {
@@ -523,16 +519,6 @@ static bool frame_is_too_large(const struct call *call)
 {
     return format_is_framed(call->format) && call->body.size >= FRAME_HEAD_SIZE &&
            get_be32(call->body.data + 1) > NET_MESSAGE_SIZE_MAX;
-}
-
-/* Counts a large body against the server's limit; false when that is reached. */
-static bool charge(struct call *call)
-{
-    size_t more = call->kept_size - call->charged_size;
-
-    call->charged_size = call->kept_size;
-    return atomic_fetch_add(&call->loop->server->body_size, more) + more <=
-           NET_BODY_SERVER_SIZE_MAX;
 }
 
 static bool keep(struct call *call, struct bytes bytes)
@@ -573,8 +559,7 @@ void call_data(struct call *call, struct bytes bytes)
     }
     connection->body_size += bytes.size;
     call->kept_size += bytes.size;
-    if (call->kept_size > NET_BODY_UNCHARGED_SIZE && !charge(call))
-        reply_overload(call, "the server holds too many large bodies: come back later");
+    (void)share_take_body(call);
 }
 
 static void run(struct call *call)

@@ -22,7 +22,10 @@
 #include "net/server/calls/recheck.h"
 #include "net/server/calls/resources.h"
 #include "net/server/calls/server_parts.h"
+#include "net/server/calls/share.h"
 #include "net/server/calls/unsent.h"
+
+enum { STREAM_PAY_US = 20 * MS_US }; /* a stream's CPU is charged in such pieces */
 
 static int unframe(struct call *call, struct bytes *message, struct err *err)
 {
@@ -235,14 +238,33 @@ void call_run_brief(struct job *first)
         service->end(service->context);
 }
 
+void call_pay(struct call *call)
+{
+    int64_t cpu_us;
+    int64_t wait_us;
+
+    object_check(call, CALL_MAGIC);
+    if (!call->rate.limit)
+        return;
+    cpu_us = worker_cpu_us() - call->thread_us;
+    if (cpu_us < STREAM_PAY_US)
+        return;
+    call->thread_us += cpu_us;
+    wait_us = admit_pay(call, cpu_us);
+    if (!wait_us)
+        return;
+    counter_add(call->loop->server->metrics.stream_pauses, 1);
+    channel_pause(call->channel, clock_mono_us(call_clock(call)) + wait_us);
+}
+
 static void run_stream(struct job *job)
 {
     struct call *call = container_of(job, struct call, job);
     struct channel *channel = call->channel;
-    int64_t begun_us = worker_cpu_us();
 
     object_check(call, CALL_MAGIC);
     log_set_request(call->request_id);
+    call->thread_us = worker_cpu_us();
     call->err.text[0] = 0;
     call->result = 0;
     if (call->format == CALL_JSON && call->packed) {
@@ -256,7 +278,7 @@ static void run_stream(struct job *job)
     call->result = name_deadline(call, call->result, &call->err);
     call->result = recheck_name(call, call->result, &call->err);
     tell_failure(call, call->result, &call->err);
-    call->cpu_us = worker_cpu_us() - begun_us;
+    call->cpu_us = worker_cpu_us() - call->thread_us; /* that it has not paid for */
     log_set_request(NULL);
     channel_finish(channel);
 }
@@ -305,7 +327,7 @@ void call_run_stream(struct call *call)
         reply_overload(call, "this connection has too many streams at once: end some");
         return;
     }
-    if (!limit_keyless(call))
+    if (!limit_keyless(call) || !share_take_stream(call))
         return;
     call->channel = channel_new(notify_reactor, call, call_clock(call));
     if (call->body_done && format_is_framed(call->format)) { /* HTTP/1.1: it came whole */

@@ -22,6 +22,7 @@
 #include "net/server/calls/cors.h"
 #include "net/server/calls/folder.h"
 #include "net/server/calls/resources.h"
+#include "net/server/calls/share.h"
 #include "net/server/calls/site.h"
 #include "net/server/loop/reactor.h"
 #include "net/server/loop/tls.h"
@@ -47,6 +48,7 @@ struct loop {
     _Atomic unsigned operator_count; /* of them, those of the operators' port */
     _Atomic unsigned running_count;  /* calls whose handler has not returned */
     unsigned call_count;             /* that are not freed */
+    struct crowd crowd;              /* of them, by address */
     struct call *spare_calls;        /* owned: recycled, with their memory */
     size_t spare_count;
     uint8_t *read_buffer;    /* owned: NET_READ_SIZE */
@@ -94,11 +96,13 @@ struct server_metrics {
     struct counter *overloads;
     struct gauge *unsent;
     struct counter *unsent_closed;
+    struct counter *stream_pauses;
 };
 
 /* The limits of bounds.h that a program may change. */
 struct server_limits {
     unsigned connection_count_max;
+    unsigned call_count_max;
     int64_t head_timeout_us;
     int64_t body_grace_us;
     int64_t idle_timeout_us;

@@ -4,7 +4,8 @@
  *
  * Large answers are added to the server's sum one by one, as they are built; small ones, streams
  * and bytes that a socket did not take are summed up by their connection, which reports to the
- * server at the end of a turn: an answer that goes out at once costs no atomic.
+ * server at the end of a turn: an answer that goes out at once costs no atomic. All of them are also
+ * counted by caller; those of a connection by who asked when it had nothing to report.
  *
  * To find the worst connection every loop votes with its own; the last voter asks the loop of the
  * worst one to close it. One round at a time; more follow as long as there is too much.
@@ -147,7 +148,7 @@ void unsent_built(struct call *call)
     if (size <= NET_UNSENT_SMALL_SIZE)
         return;
     call->answer_size = size;
-    admission_hold(server->admission, call->job.caller, size);
+    (void)admission_hold(server->admission, ADMISSION_ANSWERS, call->job.caller, size, SIZE_MAX);
     if (count_more(server, size) <= NET_UNSENT_SERVER_SIZE_MAX || size <= NET_UNSENT_REFUSED_SIZE)
         return;
     unsent_free(call);
@@ -160,7 +161,8 @@ void unsent_free(struct call *call)
     object_check(call, CALL_MAGIC);
     if (call->answer_size) {
         count_less(call->loop->server, call->answer_size);
-        admission_let_go(call->loop->server->admission, call->job.caller, call->answer_size);
+        admission_let_go(call->loop->server->admission, ADMISSION_ANSWERS, call->job.caller,
+                         call->answer_size);
     }
     call->answer_size = 0;
 }
@@ -172,6 +174,8 @@ static void change(struct call *call, size_t size)
     assert(connection->unsent_size >= call->unsent_size);
     if (!connection->unsent_size)
         connection->taken_us = connection->loop->reactor.now_us;
+    if (!connection->told_size)
+        connection->holder = call->job.caller;
     connection->unsent_size += size - call->unsent_size;
     if (!call->answer_size)
         connection->untold_size += size - call->unsent_size;
@@ -219,10 +223,14 @@ static void tell(struct connection *connection, size_t size)
     size_t told = connection->told_size;
 
     connection->told_size = size;
-    if (size > told)
+    if (size > told) {
+        (void)admission_hold(server->admission, ADMISSION_ANSWERS, connection->holder, size - told,
+                             SIZE_MAX);
         count_more(server, size - told);
-    else if (size < told)
+    } else if (size < told) {
+        admission_let_go(server->admission, ADMISSION_ANSWERS, connection->holder, told - size);
         count_less(server, told - size);
+    }
 }
 
 /* A turn later, and a connection's worth each: others are served in between. */

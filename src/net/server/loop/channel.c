@@ -146,6 +146,15 @@ int channel_write(struct channel *channel, struct bytes bytes, struct err *err)
     return 0;
 }
 
+void channel_pause(struct channel *channel, int64_t until_us)
+{
+    object_check(channel, CHANNEL_MAGIC);
+    pthread_mutex_lock(&channel->lock);
+    while (!channel->cancelled && condition_wait_until(&channel->changed, &channel->lock, until_us))
+        ;
+    pthread_mutex_unlock(&channel->lock);
+}
+
 void channel_finish(struct channel *channel)
 {
     object_check(channel, CHANNEL_MAGIC);

@@ -29,6 +29,8 @@ void channel_free(struct channel *channel); /* NULL is fine */
 /* Appends exactly size bytes to `to`: 1; 0 at the client's end before the first byte; < 0. */
 int channel_read(struct channel *channel, struct buf *to, size_t size, struct err *err);
 int channel_write(struct channel *channel, struct bytes bytes, struct err *err);
+/* Until then (monotonic), or until it is cancelled. */
+void channel_pause(struct channel *channel, int64_t until_us);
 void channel_finish(struct channel *channel); /* the handler is done: its last touch */
 
 /* --- the reactor's side: never block --- */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * share.h - nobody has all of what all share: a loop's calls, memory for bodies, threads for
+ * streams. (Connections and answers: admit.h, unsent.h.)
+ *
+ * Calls are counted by address, before anybody has looked at a key, and by each loop for itself, in
+ * a sketch (count-min): two rows of slots that several addresses may share, so that the smaller of
+ * an address's two is never less than it has. Once half of the loop's calls are taken, an address
+ * that has its part of all (NET_CALL_ADDRESS_PART) gets no more; the same with bodies, by caller
+ * and exactly. Streams are counted by caller; those without a key by address.
+ *
+ * Threads: the call's reactor.
+ */
+#ifndef TORG_NET_SERVER_CALLS_SHARE_H
+#define TORG_NET_SERVER_CALLS_SHARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct call;
+
+enum { CROWD_ROW_COUNT = 2, CROWD_SLOT_COUNT = 4096 };
+
+/* Of a loop; all zero at first. */
+struct crowd {
+    uint16_t slots[CROWD_ROW_COUNT][CROWD_SLOT_COUNT];
+};
+
+/* False: the call has been refused. */
+bool share_take_call(struct call *call);   /* its head is whole, and it is named */
+bool share_take_body(struct call *call);   /* its kept_size has grown */
+bool share_take_stream(struct call *call); /* it would get a thread of its own */
+
+void share_give_back(struct call *call); /* all that it has taken */
+
+#endif
