@@ -15,6 +15,7 @@ FTS5 alone, fewer queries. --show: the queries on which Torg is furthest behind 
 """
 import argparse
 import collections
+import contextlib
 import csv
 import json
 import math
@@ -43,6 +44,7 @@ DATA = pathlib.Path(os.environ.get("TORG_RELEVANCE_DATA", TOP.parent / "shared" 
 DEPTH = 50
 START_SECONDS = 300
 LEARN_SECONDS = 30
+ACTIVE, WAITING = 2, 8     # presets of the cabinet
 CATALOG = {
     "defaults": {"policy": {"publish": "AT_ONCE", "currencies": ["RUB"], "price": "ALLOWED", "titleMin": 1,
                             "titleMax": 500, "descriptionMax": 16000, "lifetimeDays": 30}},
@@ -99,6 +101,12 @@ class Server:
             return int(self.call({"limit": 1, "onlyOffers": True}).get("total", 0))
         except OSError:
             return -1
+
+    def count_offers(self, preset):
+        """Of all sellers."""
+        with contextlib.closing(sqlite3.connect(f"file:{self.dir}/data/store.sqlite?mode=ro", uri=True)) as base:
+            return base.execute("select count(*) from user_offer_presets where preset_id = ?",
+                                (preset,)).fetchone()[0]
 
     def stop(self):
         if self.process.poll() is None:
@@ -321,6 +329,8 @@ def demo_set(query_count, options):
                     "--operator-listen=127.0.0.1:0")
     say("filling a demo")
     server.wait(lambda: "are searchable" in (server.dir / "out").read_text(), "the demo")
+    server.wait(lambda: not server.count_offers(WAITING) and server.total() == server.count_offers(ACTIVE),
+                "offers that are shown with their photos alone")
     offers, cursor = [], ""
     while True:
         answer = server.call({"limit": 100, "onlyOffers": True, "order": "NEWEST",

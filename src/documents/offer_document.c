@@ -20,7 +20,7 @@
 #include "model/document_size.h"
 #include "model/offer_fields.h"
 
-enum { STANDARD_FIELD_COUNT = 24, UTF8_SIZE_MAX = 4 };
+enum { STANDARD_FIELD_COUNT = 25, UTF8_SIZE_MAX = 4 };
 
 /* What offers may have is what documents may: the receiver would refuse it, and nobody would look
  * for an offer among the dead letters. */
@@ -492,6 +492,41 @@ static void add_special(struct making *making, const struct category *category,
         add_salary(making, content->salary, catalog);
 }
 
+/* --- how complete it is --- */
+
+static size_t count_told(const struct category *category, const Torg__V1__OfferContent *content)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < content->n_attributes; i++)
+        count += attribute_find(category, content->attributes[i]->attribute_id) != NULL;
+    return count < category->attribute_count ? count : category->attribute_count;
+}
+
+/* Of what is neither sold nor paid nothing is asked. */
+static bool tells_money(const struct category *category, const Torg__V1__OfferContent *content)
+{
+    return content->price || content->salary ||
+           (!category_has_filter(category, TORG__V1__CATEGORY__FILTER__PRICE) &&
+            !category_has_filter(category, TORG__V1__CATEGORY__FILTER__SALARY));
+}
+
+/* Half of it are the attributes that the category has, an eighth each a photo, a text, what it
+ * costs, where it is. */
+static void add_complete(struct making *making, const struct category *category,
+                         const Torg__V1__OfferContent *content)
+{
+    enum { PARTS = 8, TEXT_SIZE_MIN = 100, PERCENT = 100 };
+    size_t parts = (find_photo(content, making->arena) != NULL) +
+                   (strlen(content->description) >= TEXT_SIZE_MIN) +
+                   tells_money(category, content) + (content->address != NULL);
+    size_t asked = category->attribute_count ? category->attribute_count : 1;
+    size_t told = category->attribute_count ? count_told(category, content) : 1;
+
+    add_integer(making, OFFER_FIELD_COMPLETE,
+                (int64_t)(PERCENT * (2 * parts * asked + PARTS * told) / (2 * PARTS * asked)));
+}
+
 static void add_standard(struct making *making, const Torg__V1__Offer *offer,
                          const struct catalog *catalog)
 {
@@ -572,6 +607,7 @@ static int fill(struct making *making, const Torg__V1__Offer *offer, const struc
     add_category(making, category);
     add_attributes(making, category, offer->content);
     say_properties(making, offer->content);
+    add_complete(making, category, offer->content);
     add_text(making, OFFER_FIELD_WORDS, arena_strdup(making->arena, buf_text(&making->words)),
              weight_words);
     making->document->expire_time = offer->expire_time;

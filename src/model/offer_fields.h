@@ -36,6 +36,8 @@
 #define OFFER_FIELD_CREATED "created"
 #define OFFER_FIELD_UPDATED "updated"
 #define OFFER_FIELD_HAS_PHOTO "has_photo"
+/* In percent: how much of what buyers ask its offer tells; 0 to 100. */
+#define OFFER_FIELD_COMPLETE "complete"
 enum { OFFER_RATE_DIGITS = 6 };     /* of the three side fields */
 #define OFFER_FIELD_CTR "ctr"       /* a side field: the rate of clicks, 0 to 1; clicks/rate.h */
 #define OFFER_FIELD_APPEAL "appeal" /* a side field: ctr by that of the category, about 1 */

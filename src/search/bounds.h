@@ -44,6 +44,7 @@ enum {
     SUGGEST_COUNT_MAX = 20,
     SUGGEST_CATEGORY_COUNT = 5,
     SUGGEST_WORD_COUNT = 64,   /* that the last one may become, the most frequent: a list each */
+    SUGGEST_SYNONYM_COUNT = 3, /* of what a word stands for, tried where it does not go on itself */
     SUGGEST_TITLE_COUNT = 100, /* titles that are read: a millisecond */
     SUGGEST_CANDIDATE_COUNT_MAX = 1024, /* beginnings, one to three words, of those titles */
     SIMILAR_COUNT = 10,                 /* offers, unless the request says */

@@ -3,7 +3,6 @@
 #include "search/search.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -21,6 +20,7 @@
 #include "search/choices/likely.h"
 #include "search/choices/offered.h"
 #include "search/choices/order.h"
+#include "search/choices/shown.h"
 #include "search/choices/tiers.h"
 #include "search/choices/understood.h"
 #include "search/choices/votes.h"
@@ -135,154 +135,6 @@ static void add_facet(const struct searching *searching, Torg__V1__QueryStage *s
         ->count_documents = true;
     if (filter->upper)
         stage_facet(stage, filter->upper, TORG__V1__FACET__KIND__MIN_MAX, 0, searching->arena);
-}
-
-static bool is_chosen(const Torg__V1__FilterChoice *choice, const char *value)
-{
-    for (size_t i = 0; choice && i < choice->n_values; i++) {
-        if (strcmp(choice->values[i], value) == 0)
-            return true;
-    }
-    return false;
-}
-
-static void put_value(const struct searching *searching, const struct search_filter *filter,
-                      const char *id, uint64_t count, Torg__V1__SearchFilter *message)
-{
-    struct arena *arena = searching->arena;
-    Torg__V1__FilterValue *value = MESSAGE_NEW(filter_value, arena);
-
-    value->id = (char *)id;
-    value->name =
-        arena_strdup(arena, filter_value_name(filter, id, searching->wanted.language, arena));
-    value->count = count;
-    value->is_chosen = is_chosen(message->choice, id);
-    message->values[message->n_values++] = value;
-}
-
-static bool has_value(const Torg__V1__SearchFilter *message, const char *id)
-{
-    for (size_t i = 0; i < message->n_values; i++) {
-        if (strcmp(message->values[i]->id, id) == 0)
-            return true;
-    }
-    return false;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = strtod((*(Torg__V1__FilterValue *const *)a)->id, NULL);
-    double y = strtod((*(Torg__V1__FilterValue *const *)b)->id, NULL);
-
-    return (x > y) - (x < y);
-}
-
-/* The most frequent ones, and those that were chosen however rare: they can be taken back. */
-static void put_values(const struct searching *searching, const struct search_filter *filter,
-                       const Torg__V1__FacetAnswer *facet, Torg__V1__SearchFilter *message)
-{
-    const Torg__V1__FilterChoice *choice = message->choice;
-    size_t facet_count = facet ? facet->n_values : 0;
-    size_t choice_count = choice ? choice->n_values : 0;
-
-    message->values = arena_array(searching->arena, SEARCH_FACET_VALUE_COUNT + choice_count + 1,
-                                  sizeof(message->values[0]));
-    for (size_t i = 0; i < facet_count; i++) {
-        const char *id = facet->values[i]->value;
-
-        if (filter->kind == TORG__V1__SEARCH_FILTER__KIND__TOGGLE && strcmp(id, "true") != 0)
-            continue; /* it is on, or does not matter */
-        if (i < SEARCH_FACET_VALUE_COUNT || is_chosen(choice, id))
-            put_value(searching, filter, id, facet->values[i]->count, message);
-    }
-    for (size_t i = 0; i < choice_count; i++) {
-        if (!has_value(message, choice->values[i]))
-            put_value(searching, filter, choice->values[i], 0, message);
-    }
-    if (filter_has_numbers(filter))
-        qsort(message->values, message->n_values, sizeof(message->values[0]), compare_numbers);
-}
-
-/* NULL: no offer found has a value of it, and it was not chosen. */
-static Torg__V1__SearchFilter *filter_message(const struct searching *searching,
-                                              const struct search_filter *filter,
-                                              const Torg__V1__FacetAnswer *facet)
-{
-    struct arena *arena = searching->arena;
-    Torg__V1__SearchFilter *message = MESSAGE_NEW(search_filter, arena);
-
-    message->id = arena_strdup(arena, filter->id);
-    message->name = arena_strdup(arena, filter->name.in[searching->wanted.language]);
-    message->kind = filter->kind;
-    message->is_date = filter->is_date;
-    message->choice = (Torg__V1__FilterChoice *)wanted_choice(&searching->wanted, filter->id);
-    if (filter->is_money)
-        message->unit = searching->response->currency;
-    if (filter->attribute && filter->attribute->unit_count)
-        message->unit =
-            arena_strdup(arena, filter->attribute->units[0].name.in[searching->wanted.language]);
-    /* of what was chosen every hit has a value; its facet looks at others, too */
-    message->coverage = message->choice ? searching->page->total
-                        : facet         ? facet->document_count
-                                        : 0;
-    if (facet && filter->kind == TORG__V1__SEARCH_FILTER__KIND__RANGE) {
-        message->min = facet->_min_case ? facet->min : "";
-        message->max = facet->_max_case ? facet->max : "";
-    } else if (filter->kind != TORG__V1__SEARCH_FILTER__KIND__RANGE &&
-               filter->kind != TORG__V1__SEARCH_FILTER__KIND__DISTANCE) {
-        put_values(searching, filter, facet, message);
-    }
-    if (!message->choice && filter->kind != TORG__V1__SEARCH_FILTER__KIND__DISTANCE &&
-        !message->n_values && !*message->min)
-        return NULL;
-    return message;
-}
-
-/* The largest of the upper ends. */
-static void put_upper(Torg__V1__SearchFilter *message, const Torg__V1__FacetAnswer *facet)
-{
-    if (facet && facet->_max_case)
-        message->max = facet->max;
-}
-
-static void hide(const struct searching *searching, const char *id, const char *reason)
-{
-    Torg__V1__SearchOffersResponse *response = searching->response;
-    struct arena *arena = searching->arena;
-    Torg__V1__HiddenFilter *hidden = MESSAGE_NEW(hidden_filter, arena);
-
-    if (!searching->wanted.request->explain)
-        return;
-    hidden->id = arena_strdup(arena, id);
-    hidden->reason = (char *)reason;
-    response->hidden_filters[response->n_hidden_filters++] = hidden;
-}
-
-static void put_filters(const struct searching *searching, const struct offered_filter *list,
-                        size_t count, const Torg__V1__StageAnswer *page,
-                        const Torg__V1__StageAnswer *more)
-{
-    Torg__V1__SearchOffersResponse *response = searching->response;
-
-    response->filters = arena_array(searching->arena, count + 1, sizeof(response->filters[0]));
-    response->hidden_filters =
-        arena_array(searching->arena, count + 1, sizeof(response->hidden_filters[0]));
-    for (size_t i = 0; i < count; i++) {
-        const struct search_filter *filter = &list[i].filter;
-        const Torg__V1__StageAnswer *answer = filter->attribute ? more : page;
-        Torg__V1__SearchFilter *message = NULL;
-
-        if (!list[i].hidden)
-            message = filter_message(searching, filter,
-                                     answer ? find_facet(answer, filter->field) : NULL);
-        if (message && filter->upper)
-            put_upper(message, find_facet(page, filter->upper));
-        if (message)
-            response->filters[response->n_filters++] = message;
-        else
-            hide(searching, filter->id,
-                 list[i].hidden ? list[i].hidden : "no offer found has a value of it");
-    }
 }
 
 /* All offers of the page's text and filters, counted: none is shown. */
@@ -623,15 +475,23 @@ static void correct(struct searching *searching)
 }
 
 /* What words of the text choose is no good when it leaves nothing that has the others ("б/у" of
- * things that are not sold so): then they only are left out. */
+ * things that are not sold so): then a sum is what is paid ("бухгалтер от 75 000"), or they only
+ * are left out. */
 static int choose_or_not(struct searching *searching, struct err *err)
 {
     const Torg__V1__StageAnswer *whole = searching->whole, *page = searching->page;
     struct wanted before = searching->wanted;
-    int rc;
+    int rc = 0;
 
     if (whole->total || before.request->n_filters == before.sent->n_filters)
         return 0;
+    if (wanted_may_mean_pay(&before)) {
+        rc = wanted_mean_pay(&searching->wanted, err);
+        rc = rc ? rc : ask_page(searching, err);
+        if (rc || searching->whole->total)
+            return rc;
+        searching->wanted = before;
+    }
     rc = wanted_drop_meant(&searching->wanted, err);
     rc = rc ? rc : ask_page(searching, err);
     if (rc || searching->whole->total || !page->total)
@@ -733,7 +593,7 @@ static int run(struct searching *searching, struct err *err)
     rc = ask_attributes(searching, offered, count, &more, err);
     if (rc)
         return rc;
-    put_filters(searching, offered, count, searching->page, more);
+    shown_put(&searching->wanted, offered, count, searching->page, more, searching->response);
     values_understand(searching->wanted.meaning.text, searching->wanted.sent->keep_words,
                       searching->wanted.sent->n_keep_words, searching->arena, searching->response);
     step_done(searching, "filters");

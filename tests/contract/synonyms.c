@@ -41,7 +41,7 @@ static int apply(const char *language, const char *text, int64_t expected, struc
 static bool means(struct synonym_holder *holder, const char *from, const char *to)
 {
     struct synonyms *synonyms = synonyms_in_force(holder);
-    bool has = synonyms_have(synonyms, from, to, arena);
+    bool has = synonyms_decided(synonyms, from, to, arena);
 
     synonyms_unref(synonyms);
     return has;

@@ -118,9 +118,9 @@ def finer_digits_need_an_epoch_and_lose_nothing():
 @tap.test
 def no_more_attributes_than_an_epoch_has_fields():
     with Market() as market:
-        standard = 22 + 3                               # and what is told of clicks
+        standard = 23 + 3                               # and what is told of clicks
         fits = crowded((FIELD_MAX - standard - 1) // 2)         # and the one that the epoch has
-        over = crowded((FIELD_MAX - standard + 1) // 2)
+        over = crowded((FIELD_MAX - standard) // 2 + 1)
         market.save("CreateOffer", "Mountain one", "17.5")
         tap.wait_until(lambda: market.total(text="mountain") == 1, what="the first offer")
         for verb in ("check", "apply"):

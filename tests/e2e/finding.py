@@ -16,6 +16,7 @@ QUERIES = (
     ("тойота камри", r"toyota camry", 5),
     ("айфон 13 про", r"iphone 13", 5),
     ("айфон", r"iphone", 10),
+    ("найк", r"nike", 5),
     # synonyms of the catalogue
     ("велик", r"велосипед|bicycle|bike", 8),
     ("тв", r"телевизор|\btv\b", 8),
@@ -24,6 +25,7 @@ QUERIES = (
     # units and models
     ("128 гб", r"128 (гб|gb)", 8),
     ("128gb", r"128 (гб|gb)", 8),
+    ("5950X 16 ГБ", r"5950x, 16 гб", 1),
     ("wh1000xm4", r"wh-1000xm4", 1),
     ("WH 1000 XM4", r"wh-1000xm4", 1),
     # categories and values, in any form
@@ -38,6 +40,7 @@ QUERIES = (
     ("бош дрель", r"bosch", 5),
     # prices
     ("диван до 20000", r"category:furniture\.sofas", 10),
+    ("бухгалтер от 75 000", r"бухгалтер", 2),
     # the thing before services and parts
     ("телефон", r"category:phones", 10),
     ("toyota camry", r"toyota camry", 5),
@@ -46,14 +49,65 @@ QUERIES = (
     # words that say nothing
     ("купить диван недорого", r"category:furniture\.sofas", 10),
     ("продам велосипед срочно", r"велосипед|bicycle|bike", 8),
+    ("купить диван б/у рядом", r"category:furniture\.sofas", 10),
     # some of the words
     ("угловой диван синий бархатный с подсветкой", r"диван|sofa", 8),
     ("toyota camry 2018 красная с люком", r"toyota camry", 1),
 )
 
+# The line; what the first offer of all has to say, as above.
+FIRST = (
+    ("toyota camry", r"category:cars\."),
+    ("телефон", r"category:phones\.smartphones"),
+    ("бухгалтер от 75 000", r"бухгалтер, от 75 000"),
+    ("5950X 16 ГБ", r"5950x, 16 гб"),
+)
+
+# Lines of which each finds what the others do.
+ALIKE = (
+    ("128 гб", "128гб", "128-гб", "128 ГБ", "128 gb", "128GB"),
+    ("55 inch", "55in", "55 in.", "55″", '55"'),
+    ("7 кг", "7кг", "7-кг", "7 kg", "7kg"),
+    ("160 см", "160см", "160 cm", "160cm"),
+    ("1400 Вт", "1400вт", "1400 W", "1400w"),
+    ("61 м²", "61 м2", "61 кв. м", "61 кв м", "61м²"),
+    ("wh-1000xm4", "wh1000xm4", "WH 1000 XM4"),
+)
+
 
 def page(demo, text):
     return demo.search(text=text, limit=10, onlyOffers=True)
+
+
+def ids_of(demo, text):
+    return {offer["id"] for offer in demo.search(text=text, allWords=True, limit=100, onlyOffers=True)
+            .get("offers", [])}
+
+
+def meant(answer):
+    return [(each["text"], each["as"]) for each in answer.get("understood", [])]
+
+
+def told(demo):
+    """What the answer says of words that were left out, or understood, and of what was put right."""
+    answer = page(demo, "купить диван б/у рядом")
+    tap.equal(meant(answer)[:3], [("купить", "filler"), ("б/у", "condition"), ("рядом", "distance")])
+    near = {"latitude": 55.7512, "longitude": 37.6184}
+    answer = demo.search(text="диван рядом", near=near, onlyOffers=True)
+    tap.equal([each["choice"] for each in answer["understood"] if each["as"] == "distance"],
+              [{"id": "distance", "max": "25000"}])
+    for text, wrong in (("ноут", "not"), ("найк", "на")):       # put right to a word of grammar once
+        tap.equal(page(demo, text).get("corrected", {}).get("corrected") == wrong, False, text)
+    for text, choice in (("машина дизель", {"id": "a.fuel", "values": ["diesel"]}),
+                         ("смартфон 128 гб", {"id": "a.memory", "values": ["128"]})):
+        values = [each["choice"] for each in demo.search(text=text)["understood"] if each["as"] == "value"]
+        tap.equal(values, [choice], text)
+    for text in ("61", "61 м"):
+        lines = [each["text"] for each in demo.call("SearchService/Suggest", {"text": text})[1].get("queries", [])]
+        tap.equal([line for line in lines if re.fullmatch(r"[0-9,.]+ ?(м²)?", line)], [], text)
+    answer = page(demo, "бухгалтер от 75 000")
+    tap.equal([(each["text"], each["choice"]) for each in answer["understood"] if each["as"] == "salary"],
+              [("от 75 000", {"id": "salary", "min": "7500000"})])
 
 
 def says(offer, pattern):
@@ -80,6 +134,14 @@ def what_is_typed_finds_what_is_meant():
             if good < least:
                 wrong.append((text, good, least, [offer["title"] for offer in answer.get("offers", [])][:4]))
         tap.equal(wrong, [])
+        for text, pattern in FIRST:
+            first = page(demo, text)["offers"][0]
+            tap.equal(bool(says(first, pattern)), True, f"{text}: {first['title']}")
+        for lines in ALIKE:
+            found = {line: ids_of(demo, line) for line in lines}
+            tap.equal([line for line in lines if found[line] != found[lines[0]]], [], lines[0])
+            tap.equal(len(found[lines[0]]) > 0, True, lines[0])
+        told(demo)
 
         answer = page(demo, "телефон")
         tap.equal([each["as"] for each in answer["understood"]], ["category"])

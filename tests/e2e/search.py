@@ -290,6 +290,18 @@ def some_categories_have_filters_of_their_own():
             tap.equal(set(market.names(filters=[{"id": "salary", **ends}])), names, ends)
         tap.equal(market.names(filters=[{"id": "seller_kind", "values": ["private"]}]), ["shift"])
 
+        # A sum in a text is what is paid where nothing of the kind has a price.
+        for text, request in (("водитель от 100 тыс", {}), ("работа водителем от 100000", {"category": "jobs"})):
+            answer = market.found(text=text, onlyOffers=True, **request)
+            tap.equal({market.name_of(one) for one in answer["offers"] if not one.get("lacksWords")},
+                      {"month", "shift"}, text)
+            money = next(one for one in answer["understood"] if one["text"].startswith("от"))
+            tap.equal((money["as"], money["choice"]), ("salary", {"id": "salary", "min": "10000000"}))
+        answer = market.found(text="горный велосипед от 5000", onlyOffers=True)
+        tap.equal(({market.name_of(one) for one in answer["offers"]},
+                   [(one["as"], one["choice"]["id"]) for one in answer["understood"] if "choice" in one]),
+                  ({"bike-4", "bike-5"}, [("price", "price")]))
+
         # Of what most of the hits have, and strictly of what all of them have.
         answer = market.found(category="bikes")
         tap.equal(counts(filter_of(answer, "delivery")), {"true": 1})

@@ -43,6 +43,7 @@ def a_file_is_in_force_when_it_is_applied():
         shop.fill()
         tap.equal(shop.found("велик")[0], ["Велик детский"])
         tap.equal(shop.found("ps5")[0], [])
+        tap.equal(shop.ok("SearchService/Suggest", {"text": "ps5"}).get("queries", []), [])
 
         shop.write("ru.txt", RULES + "велик\n")
         told = shop.synonyms("apply", "ru.txt", code=1)
@@ -54,6 +55,16 @@ def a_file_is_in_force_when_it_is_applied():
         tap.equal(shop.synonyms("diff", "words.txt", "--language", "ru").splitlines()[-1], "ru: 4 added, 0 removed")
         tap.equal(shop.synonyms("list"), "no synonyms are in force: torg synonyms apply FILE\n")
         tap.equal(shop.synonyms("apply", "ru.txt").splitlines()[-1], "version 1 is in force")
+
+        # words that are for nothing: no offer has them
+        tap.equal(shop.synonyms("unused", "ru.txt"), "ru.txt: offers have the words of all rules\n")
+        shop.write("more.txt", "тв => телевизор, зомбоящик\nяхта, катер # both\nвелик, лисапед\nяхта =/> бот\n")
+        tap.equal(shop.synonyms("unused", "more.txt").splitlines(),
+                  ['more.txt: line 1: no offer has "зомбоящик"', "more.txt: line 2: no offer has any of: яхта, катер"])
+
+        # what a synonym stands for goes on where the synonym does not
+        lines = shop.ok("SearchService/Suggest", {"text": "ps5"})["queries"]
+        tap.equal([(each["text"], each["count"]) for each in lines], [("playstation 5", "2")])
 
         titles, answer = shop.found("велики")
         tap.equal((titles[0], sorted(titles)), ("Велик детский", ["Велик детский", "Горный велосипед", "Детский байк"]))
@@ -119,6 +130,10 @@ def what_visitors_retype_is_proposed():
         tap.equal(shop.found("велик")[0], ["Велик детский"])                                 # not applied by itself
         status, answer = retype(shop, "s4", "", "x" * 201)
         tap.equal((status, "events[0].text" in str(answer), "events[0].retyped" in str(answer)), (400, True, True))
+        shop.write("ru.txt", "велик =/> велосипед\n")                                        # not proposed again
+        shop.synonyms("apply", "ru.txt")
+        tap.equal("nothing is proposed" in shop.synonyms("proposals"), True)
+        tap.equal(shop.found("велик")[0], ["Велик детский"])
         shop.write("ru.txt", told)                                                           # a line of it is a rule
         shop.synonyms("apply", "ru.txt")
         tap.equal("nothing is proposed" in shop.synonyms("proposals"), True)

@@ -13,7 +13,7 @@
  * "18-Volt", "18v" and "18 В": 18v; "48 in.", "48 inch" and 48″: 48in, and 4ft as well;
  * - fractions are decimals: "1/2", ½ and "0.5" are 0.5, "1-1/2" is 1.5;
  * - two sizes also give their whole, without their units: "4 in. x 4 in.", "4 by 4", "4х4": 4x4;
- * the x between them is no word; m² is one word, m2;
+ * the x between them is no word, but that of a model is: "5950X 16 GB"; m² is one word, m2;
  * - a word of Cyrillic and Latin letters becomes a word of one of them, if lookalikes allow it
  *   ("iРhone": iphone), and parts where the script changes if not; so do one or two letters beside
  *   digits ("А4" in Cyrillic: a, 4 in Latin).
@@ -37,8 +37,8 @@
 
 /* Lexicons of older versions are read and written by their rules. 1: no fractions, sizes, signs for
  * inches, and fewer units; 2: "10,000" is 10.000; 3: feet are no inches, sizes with sides ("24 in.
- * W x 36 in. H") or "by" have no whole. */
-enum { ANALYSIS_VERSION = 4, ANALYSIS_VERSION_OLDEST = 1 };
+ * W x 36 in. H") or "by" have no whole; 4: "5950X 16 GB" are sizes. */
+enum { ANALYSIS_VERSION = 5, ANALYSIS_VERSION_OLDEST = 1 };
 
 /* How a token follows the one before it; in a query, the closer the more of a phrase. */
 enum joint {

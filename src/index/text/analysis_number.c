@@ -295,6 +295,28 @@ static bool is_side(const struct rules *rules, size_t at)
     return false;
 }
 
+static bool is_length(const char *unit)
+{
+    static const char *const lengths[] = {"mm", "cm", "m", "km", "in", "ft", "yd"};
+
+    for (size_t i = 0; i < ARRAY_COUNT(lengths); i++) {
+        if (strcmp(unit, lengths[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* An x beside the number before it and apart from the one behind may be the end of a model's name:
+ * "5950X 16 GB". Sizes are lengths, or about as long in digits. unit: of the second; NULL: none. */
+static bool ends_model(const struct rules *rules, size_t by, const struct number *one,
+                       const struct number *two, const char *unit)
+{
+    if (rules->version < 5 || rules_piece(rules, by)->gap != GAP_TIGHT ||
+        rules_piece(rules, by + 1)->gap == GAP_TIGHT)
+        return false;
+    return unit ? !is_length(unit) : one->form_size > two->form_size + 1;
+}
+
 /* Of two sizes, "4 in. x 4 in.", the whole of both numbers; the x between them is no word. end: of
  * the first one's unit. */
 static void add_sizes(struct rules *rules, const struct number *number, size_t end)
@@ -305,6 +327,7 @@ static void add_sizes(struct rules *rules, const struct number *number, size_t e
     uint8_t form[TOKEN_SIZE_MAX];
     struct number second;
     size_t second_end, size;
+    const char *unit;
 
     if (!is_by(rules, by) || !is_digits(next) ||
         between->start - rules_piece(rules, by - 1)->end > APART_MAX ||
@@ -313,7 +336,10 @@ static void add_sizes(struct rules *rules, const struct number *number, size_t e
     second = number_at(rules, by + 1);
     if (!are_sizes(number, &second))
         return;
-    if (!find_unit(rules, &second, &second_end)) {
+    unit = find_unit(rules, &second, &second_end);
+    if (ends_model(rules, by, number, &second, unit))
+        return;
+    if (!unit) {
         second_end = second.end;
         if (!ends_at(rules, second_end) && !is_by(rules, second_end))
             return;

@@ -165,15 +165,18 @@ static int add_run(struct compiler *compiler, size_t from, size_t to, struct err
     return rc ? rc : add_parts(compiler, from, to, err);
 }
 
-/* Whether the token belongs to the run before it: parts of wholes always, others by their joint.
- * A comma or a semicolon ties nothing. */
-static bool is_tied(const struct compiler *compiler, size_t at)
+/* Whether the token belongs to the run from `from` on that ends before it: parts of wholes always
+ * ("61 кв. м" is one of three words), others by their joint. A comma or a semicolon ties nothing.
+ */
+static bool is_tied(const struct compiler *compiler, size_t from, size_t at)
 {
-    const struct token *token = &compiler->tokens[at], *before = token - 1;
+    const struct token *token = &compiler->tokens[at];
     const uint8_t *text = compiler->clause->text.data;
 
-    if (token->position < before->position + before->span)
-        return true;
+    for (size_t i = from; i < at; i++) {
+        if (token->position < compiler->tokens[i].position + compiler->tokens[i].span)
+            return true;
+    }
     if (token->joint == JOINT_SIGN && token->start > 0)
         return text[token->start - 1] != ',' && text[token->start - 1] != ';';
     return token->joint == JOINT_TIGHT;
@@ -340,7 +343,7 @@ static int add_words(struct compiler *compiler, struct err *err)
             continue;
         }
         to = from + 1;
-        while (to < compiler->token_count && is_tied(compiler, to))
+        while (to < compiler->token_count && is_tied(compiler, from, to))
             to++;
         rc = to == from + 1 && compiler->tokens[from].kind == TOKEN_WORD
                  ? add_plain(compiler, from, err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_synonyms.c - torg synonyms check, diff, apply, list, proposals. */
+/* cmd_synonyms.c - torg synonyms check, unused, diff, apply, list, proposals. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include "roles/commands/print.h"
 #include "search/bounds.h"
 #include "search/synonyms/synonym_sets.h"
+#include "torg/v1/search.pb-c.h"
 #include "torg/v1/synonym.pb-c.h"
 
 /* --- the file --- */
@@ -89,6 +90,87 @@ enum exit_code cmd_synonyms_check(const struct invocation *invocation)
         print_json(&found.base);
     else
         printf("%s: %zu rules: nothing wrong\n", invocation->arguments[0], rules.count);
+    return EXIT_OK;
+}
+
+/* --- words that nothing has --- */
+
+struct looking {
+    const struct invocation *invocation;
+    struct desk desk;
+    size_t told;
+};
+
+/* How many offers have it, as it stands: of what is in quotes nothing is corrected or expanded. */
+static int count_offers(struct looking *looking, const char *term, uint64_t *count, struct err *err)
+{
+    Torg__V1__SearchOffersRequest request = TORG__V1__SEARCH_OFFERS_REQUEST__INIT;
+    struct arena *arena = looking->invocation->arena;
+    char *text = arena_printf(arena, "\"%s\"", term);
+    ProtobufCMessage *response = NULL;
+    int rc;
+
+    for (char *at = text + 1; at[1]; at++)
+        *at = *at == '"' ? ' ' : *at; /* 5": a quote inside would end the phrase */
+    request.text = text;
+    request.all_words = request.keep_spelling = request.only_offers = true;
+    request._limit_case = TORG__V1__SEARCH_OFFERS_REQUEST___LIMIT_LIMIT;
+    rc = desk_call(&looking->desk, &torg__v1__search_service__descriptor, "SearchOffers",
+                   &request.base, &response, err);
+    *count = rc ? 0 : ((const Torg__V1__SearchOffersResponse *)response)->total;
+    return rc;
+}
+
+/* Of a one-way rule each word on the right that no offer has is for nothing; of the other kind,
+ * whose sides are the same, all of them are when none is on offer. */
+static int look_at_rule(struct looking *looking, const struct synonym_rule *rule, struct err *err)
+{
+    bool is_one_way = strcmp(rule->from[0], rule->to[0]) != 0, is_any = false;
+    const char *path = looking->invocation->arguments[0];
+    int rc = 0;
+
+    for (size_t i = 0; i < rule->to_count && !rc && (is_one_way || !is_any); i++) {
+        uint64_t count;
+
+        rc = count_offers(looking, rule->to[i], &count, err);
+        is_any = is_any || count;
+        if (!rc && !count && is_one_way) {
+            printf("%s: line %zu: no offer has \"%s\"\n", path, rule->line, rule->to[i]);
+            looking->told++;
+        }
+    }
+    if (!rc && !is_any && !is_one_way) {
+        printf("%s: line %zu: no offer has any of: %s\n", path, rule->line, rule->text);
+        looking->told++;
+    }
+    return rc;
+}
+
+enum exit_code cmd_synonyms_unused(const struct invocation *invocation)
+{
+    struct looking looking = {.invocation = invocation};
+    struct synonym_rules rules;
+    enum exit_code code;
+    const char *text;
+    struct err err;
+    int rc;
+
+    object_check(invocation, INVOCATION_MAGIC);
+    code = load(invocation, &text, &rules);
+    if (code)
+        return code;
+    rc = desk_open(invocation, false, &looking.desk, &err);
+    if (rc)
+        return fail(&err);
+    for (size_t i = 0; i < rules.count && !rc; i++) {
+        if (!rules.list[i].is_refusal)
+            rc = look_at_rule(&looking, &rules.list[i], &err);
+    }
+    desk_close(&looking.desk);
+    if (rc)
+        return fail(&err);
+    if (!looking.told)
+        printf("%s: offers have the words of all rules\n", invocation->arguments[0]);
     return EXIT_OK;
 }
 

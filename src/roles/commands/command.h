@@ -172,6 +172,7 @@ enum exit_code cmd_snippets_watch(const struct invocation *invocation);
 enum exit_code cmd_status(const struct invocation *invocation);
 enum exit_code cmd_synonyms_apply(const struct invocation *invocation);
 enum exit_code cmd_synonyms_check(const struct invocation *invocation);
+enum exit_code cmd_synonyms_unused(const struct invocation *invocation);
 enum exit_code cmd_synonyms_diff(const struct invocation *invocation);
 enum exit_code cmd_synonyms_list(const struct invocation *invocation);
 enum exit_code cmd_synonyms_proposals(const struct invocation *invocation);

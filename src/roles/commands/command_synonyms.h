@@ -38,6 +38,17 @@ static const struct command_option synonyms_proposals_options[] = {
      .argument_min = 1,                                                                            \
      .argument_max = 1,                                                                            \
      .run = cmd_synonyms_check},                                                                   \
+        {.name = "synonyms unused",                                                                \
+         .summary = "show words of a file of synonyms that no offer has",                          \
+         .arguments = "FILE",                                                                      \
+         .details = "Asks the server that runs. Of \"tv => television\" offers should have what "  \
+                    "stands on the right; of \"bike, bicycle\" one of the words. What is told is " \
+                    "not wrong: offers may come, and go.",                                         \
+         .example = "torg synonyms unused en.txt",                                                 \
+         .flags = COMMAND_SETTINGS | COMMAND_CONFIG,                                               \
+         .argument_min = 1,                                                                        \
+         .argument_max = 1,                                                                        \
+         .run = cmd_synonyms_unused},                                                              \
         {.name = "synonyms diff",                                                                  \
          .summary = "show which rules a file of synonyms would add and remove",                    \
          .arguments = "FILE",                                                                      \
@@ -76,7 +87,8 @@ static const struct command_option synonyms_proposals_options[] = {
         .summary = "show rules that visitors' retyped queries propose", .arguments = "",           \
         .details = "What visitors typed instead of a query that had not shown them what they "     \
                    "wanted, without the words that both have. Nothing of it is applied by "        \
-                   "itself: copy what is right into a file.",                                      \
+                   "itself: copy what is right into a file, and what is not with =/> for the "     \
+                   "arrow, then it is not proposed again.",                                        \
         .example = "torg synonyms proposals", .options = synonyms_proposals_options,               \
         .flags = COMMAND_JSON | COMMAND_SETTINGS | COMMAND_CONFIG, .run = cmd_synonyms_proposals   \
     }

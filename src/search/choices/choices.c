@@ -169,7 +169,7 @@ static Torg__V1__FilterChoice *meant_choice(const struct wanted *wanted, const s
     if (kind == MEANT_PRICE) {
         int units = currency_minor_units(catalog_currency(wanted->catalog));
 
-        choice->id = "price";
+        choice->id = wanted->is_pay ? "salary" : "price";
         if (meant->min)
             choice->min = arena_printf(arena, "%" PRIi64, meant->min * units);
         if (meant->max)
@@ -185,6 +185,13 @@ static Torg__V1__FilterChoice *meant_choice(const struct wanted *wanted, const s
     choice->values = &conditions[kind == MEANT_USED];
     choice->n_values = 1;
     return choice;
+}
+
+/* Whether what is looked for is work, which is paid, and has no price. */
+static bool has_pay_alone(const struct category *category)
+{
+    return category && category_has_filter(category, TORG__V1__CATEGORY__FILTER__SALARY) &&
+           !category_has_filter(category, TORG__V1__CATEGORY__FILTER__PRICE);
 }
 
 /* What words of the text choose, unless that was chosen otherwise. */
@@ -268,6 +275,40 @@ static int read_choices(struct wanted *wanted, struct err *err)
     return rc;
 }
 
+static bool catalog_has_pay(const struct catalog *catalog)
+{
+    size_t count;
+    const struct category *const *all = catalog_categories(catalog, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (category_has_filter(all[i], TORG__V1__CATEGORY__FILTER__SALARY))
+            return true;
+    }
+    return false;
+}
+
+static bool chooses_money(const struct wanted *wanted)
+{
+    for (size_t i = 0; i < wanted->meaning.count; i++) {
+        if (wanted->meaning.list[i].kind == MEANT_PRICE)
+            return true;
+    }
+    return false;
+}
+
+bool wanted_may_mean_pay(const struct wanted *wanted)
+{
+    return !wanted->is_pay && chooses_money(wanted) && catalog_has_pay(wanted->catalog);
+}
+
+int wanted_mean_pay(struct wanted *wanted, struct err *err)
+{
+    wanted->is_pay = true;
+    wanted->request = wanted->sent;
+    choose_meant(wanted);
+    return read_choices(wanted, err);
+}
+
 int wanted_drop_meant(struct wanted *wanted, struct err *err)
 {
     wanted->request = wanted->sent;
@@ -295,12 +336,13 @@ int wanted_read(struct wanted *wanted, const struct catalog *catalog,
         rc = likely_read(catalog, wanted->tier.likely, arena, &wanted->likely, err);
     if (rc)
         return rc;
-    choose_meant(wanted);
     if (*request->category) {
         wanted->category = category_find(catalog, request->category);
         if (!wanted->category)
             return err_set(err, ERR_INVALID, "category: there is no \"%.64s\"", request->category);
     }
+    wanted->is_pay = has_pay_alone(wanted->category ? wanted->category : wanted->named);
+    choose_meant(wanted);
     return read_choices(wanted, err);
 }
 
@@ -508,7 +550,7 @@ static void prefer_named(const struct wanted *wanted, Torg__V1__QueryStage *stag
     stage->n_clauses = 1;
 }
 
-/* A price that leaves nothing may be in the title: "Accountant, from 75 000". */
+/* What is paid, or a price that leaves nothing, may be in the title: "Accountant, from 75 000". */
 static void prefer_number(const char *text, Torg__V1__QueryStage *stage, struct arena *arena)
 {
     static const char digits[] = "0123456789";
@@ -536,7 +578,8 @@ void wanted_prefer(const struct wanted *wanted, bool is_whole, Torg__V1__QuerySt
     for (size_t i = 0; i < meaning->count; i++) {
         if (meaning->list[i].kind == MEANT_FILLER)
             nearness_prefer(meaning->list[i].text, stage, wanted->arena);
-        if (meaning->list[i].kind == MEANT_PRICE && wanted->request == wanted->sent)
+        if (meaning->list[i].kind == MEANT_PRICE &&
+            (wanted->is_pay || wanted->request == wanted->sent))
             prefer_number(meaning->list[i].text, stage, wanted->arena);
     }
 }

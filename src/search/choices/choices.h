@@ -29,6 +29,7 @@ struct wanted {
     struct meaning meaning;       /* of it */
     const struct category *named; /* by the whole text; NULL: none */
     const char *named_by;         /* as it was typed */
+    bool is_pay;                  /* sums of money in the text are salaries */
     struct likely likely;         /* by BEST their offers come sooner */
     struct tier tier;             /* where the page begins */
     const struct catalog *catalog;
@@ -47,6 +48,11 @@ int wanted_read(struct wanted *wanted, const struct catalog *catalog,
 
 /* Another text is searched. ERR_LIMIT: it cannot be read. */
 int wanted_search(struct wanted *wanted, const char *text, struct err *err);
+
+/* Sums of money in the text are salaries, and no prices. False: they are already, or there are
+ * none, or no category has a salary. */
+bool wanted_may_mean_pay(const struct wanted *wanted);
+int wanted_mean_pay(struct wanted *wanted, struct err *err);
 
 /* Nothing is chosen by words of the text. */
 int wanted_drop_meant(struct wanted *wanted, struct err *err);

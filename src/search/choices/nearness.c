@@ -13,7 +13,7 @@
 #include "search/words/brands.h"
 
 /* A longer text says by its words what is meant, and each phrase has positions to be read. */
-enum { WORD_COUNT_MAX = 7 };
+enum { WORD_COUNT_MAX = 7, UNIT_LETTER_MAX = 4 };
 
 static const float phrase_boost = 0.2F, form_boost = 0.1F, prefer_boost = 0.3F, head_boost = 0.4F,
                    gerund_boost = 0.3F, number_boost = 0.2F, value_boost = 0.3F;
@@ -66,19 +66,23 @@ static size_t split(char *text, char *words[WORD_COUNT_MAX + 1])
     return count;
 }
 
-/* Forms of Russian words tell things apart (студия, студию); whether an English one is typed as a
- * plural says nothing ("blade for lawn mowers"). A unit tells the language of the title: "128 ГБ"
- * finds 128 GB as well. */
-static bool has_forms(const char *word, bool is_behind_number)
-{
-    return (uint8_t)word[0] >= 0xD0 && (strlen(word) > 4 || is_behind_number);
-}
-
 static bool ends_in_digit(const char *word)
 {
     char last = word[strlen(word) - 1];
 
     return last >= '0' && last <= '9';
+}
+
+/* Forms of Russian words tell things apart (студия, студию); whether an English one is typed as a
+ * plural says nothing ("blade for lawn mowers"). A unit tells the language of the title: "128 ГБ"
+ * finds 128 GB as well. */
+static bool has_forms(const char *word, bool is_behind_number)
+{
+    size_t size = strlen(word);
+
+    if ((uint8_t)word[0] >= 0xD0)
+        return size > 4 || is_behind_number;
+    return is_behind_number && size <= UNIT_LETTER_MAX && !ends_in_digit(word);
 }
 
 /* English things that are named by what they are made for, and stem as another thing: "decking" is

@@ -23,7 +23,8 @@ void understood_put(const struct wanted *wanted, Torg__V1__SearchOffersResponse 
         if (meant->kind == MEANT_STOP)
             continue;
         understood->text = (char *)meant->text;
-        understood->as = (char *)kinds[meant->kind];
+        understood->as =
+            (char *)(meant->kind == MEANT_PRICE && wanted->is_pay ? "salary" : kinds[meant->kind]);
         if (meant->kind != MEANT_FILLER)
             understood->choice = (Torg__V1__FilterChoice *)wanted_choice(wanted, understood->as);
         response->understood[response->n_understood++] = understood;

@@ -361,6 +361,19 @@ static bool is_part_of_longer(const struct completions *self, const struct candi
     return false;
 }
 
+/* "61 м²", "128": how much, and of nothing. */
+static bool is_bare_amount(struct completions *self, const char *line)
+{
+    struct token_list list = analysis_run(self->analysis, bytes_of(line));
+
+    for (size_t i = 0; i < list.count && list.tokens[i].position == 0; i++) {
+        if (list.tokens[i].span == list.position_count &&
+            (list.tokens[i].kind == TOKEN_QUANTITY || list.tokens[i].kind == TOKEN_NUMBER))
+            return true;
+    }
+    return false;
+}
+
 size_t completions_list(struct completions *self, bool with_line, struct completion *list,
                         size_t max)
 {
@@ -374,7 +387,7 @@ size_t completions_list(struct completions *self, bool with_line, struct complet
         char *text = arena_printf(self->arena, "%.*s%s", BYTES_ARG(self->head), candidate->text);
 
         if ((!with_line && bytes_equal_text(self->line, text)) ||
-            is_part_of_longer(self, candidate))
+            is_part_of_longer(self, candidate) || is_bare_amount(self, text))
             continue;
         list[count++] = (struct completion){.text = text, .title_count = candidate->count};
     }

@@ -16,6 +16,7 @@
 #include "search/bounds.h"
 #include "search/choices/offered.h"
 #include "search/suggest/completions.h"
+#include "search/synonyms/synonyms.h"
 #include "search/words/spelling.h"
 #include "spell/keyboard.h"
 #include "spell/transliteration.h"
@@ -386,7 +387,36 @@ static const char *corrected(struct suggesting *suggesting)
                : NULL;
 }
 
-/* As it is, in the other layout, in the other script, corrected: the first that goes on. */
+/* What a synonym stands for goes on as it was typed, where the synonym does not: "велик" as
+ * "велосипед". */
+static int try_synonyms(struct suggesting *suggesting, bool *is_found, struct err *err)
+{
+    const struct synonyms *synonyms = suggesting->asking.synonyms;
+    Torg__V1__SuggestResponse *response = suggesting->response, before = *response;
+    const char *text = suggesting->request->text;
+    struct synonym_use *uses;
+    size_t count = synonyms ? synonyms_find(synonyms, text, NULL, 0, suggesting->arena, &uses) : 0;
+    int rc = 0;
+
+    suggesting->is_typed = false;
+    for (size_t i = 0; count && i < uses->count && i < SUGGEST_SYNONYM_COUNT && !rc; i++) {
+        bool is_other = false;
+
+        rc = try_text(suggesting,
+                      arena_printf(suggesting->arena, "%.*s%s%s", (int)uses->start, text,
+                                   uses->others[i], text + uses->end),
+                      &is_other, err);
+        if (is_other && response->n_queries) {
+            *is_found = true;
+            return rc;
+        }
+    }
+    *response = before;
+    return rc;
+}
+
+/* As it is, by synonyms, in the other layout, in the other script, corrected: the first that goes
+ * on. */
 static int run(struct suggesting *suggesting, struct err *err)
 {
     enum { AS_TYPED, LAYOUT, SCRIPT, CORRECTED, WAY_COUNT };
@@ -403,6 +433,8 @@ static int run(struct suggesting *suggesting, struct err *err)
         suggesting->is_typed = way == AS_TYPED;
         if (read)
             rc = try_text(suggesting, read, &is_found, err);
+        if (!rc && way == AS_TYPED && !suggesting->response->n_queries)
+            rc = try_synonyms(suggesting, &is_found, err);
     }
     return rc;
 }
@@ -431,18 +463,22 @@ int search_suggest(const struct search *search, const Torg__V1__SuggestRequest *
                    Torg__V1__SuggestResponse *response, struct err *err)
 {
     struct catalog *catalog = search->catalog(search->catalog_arg);
-    struct suggesting suggesting = {
-        .request = request,
-        .catalog = catalog,
-        .language = language,
-        .asking = {.search = search, .arena = arena, .deadline_us = deadline_us},
-        .arena = arena,
-        .response = response};
+    struct synonyms *synonyms = search->synonyms ? search->synonyms(search->synonyms_arg) : NULL;
+    struct suggesting suggesting = {.request = request,
+                                    .catalog = catalog,
+                                    .language = language,
+                                    .asking = {.search = search,
+                                               .arena = arena,
+                                               .deadline_us = deadline_us,
+                                               .synonyms = synonyms},
+                                    .arena = arena,
+                                    .response = response};
     int rc = read_request(&suggesting, err);
 
     assert(search->clock && search->ask);
     if (!rc)
         rc = run(&suggesting, err);
     catalog_unref(catalog);
+    synonyms_unref(synonyms);
     return rc;
 }

@@ -124,14 +124,15 @@ static void put_side(struct buf *out, const struct side *side)
         buf_printf(out, "%s%s", i ? ", " : "", side->terms[i]);
 }
 
-static void add_rule(struct file *file, const struct side *from, const struct side *to)
+static void add_rule(struct file *file, const struct side *from, const struct side *to,
+                     bool is_refusal)
 {
     struct synonym_rule *rule = &file->rules->list[file->rules->count++];
     struct buf text = BUF_INIT(2 * SYNONYM_TERM_COUNT_MAX * (SYNONYM_TERM_SIZE_MAX + 4));
 
     put_side(&text, from);
     if (to) {
-        buf_put_text(&text, " => ");
+        buf_put_text(&text, is_refusal ? " =/> " : " => ");
         put_side(&text, to);
     }
     *rule = (struct synonym_rule){.line = file->line,
@@ -139,7 +140,8 @@ static void add_rule(struct file *file, const struct side *from, const struct si
                                   .from = copy_terms(from, file->arena),
                                   .from_count = from->count,
                                   .to = copy_terms(to ? to : from, file->arena),
-                                  .to_count = (to ? to : from)->count};
+                                  .to_count = (to ? to : from)->count,
+                                  .is_refusal = is_refusal};
     buf_release(&text);
 }
 
@@ -149,16 +151,29 @@ static void check_sides(struct file *file, const struct side *from, const struct
     for (size_t i = 0; i < from->count; i++) {
         for (size_t k = 0; k < to->count; k++) {
             if (strcmp(from->keys[i], to->keys[k]) == 0)
-                FAULT(file, "\"%s\" stands on both sides of =>: leave it out on the right",
+                FAULT(file, "\"%s\" stands on both sides of the arrow: leave it out on the right",
                       from->terms[i]);
         }
     }
 }
 
+/* The first arrow of a line; NULL: it has none. */
+static const uint8_t *find_arrow(struct bytes line, bool *is_refusal, size_t *size)
+{
+    static const struct bytes finds = BYTES_LITERAL("=>"), refuses = BYTES_LITERAL("=/>");
+    const uint8_t *find = memmem(line.data, line.size, finds.data, finds.size);
+    const uint8_t *refuse = memmem(line.data, line.size, refuses.data, refuses.size);
+
+    *is_refusal = refuse && (!find || refuse < find);
+    *size = *is_refusal ? refuses.size : finds.size;
+    return *is_refusal ? refuse : find;
+}
+
 static void read_line(struct file *file, struct bytes line)
 {
-    const uint8_t *arrow = memmem(line.data, line.size, "=>", 2);
-    size_t before = file->faults->count;
+    size_t before = file->faults->count, size;
+    bool is_refusal, again;
+    const uint8_t *arrow = find_arrow(line, &is_refusal, &size);
     struct side from, to;
 
     if (!arrow) {
@@ -166,20 +181,20 @@ static void read_line(struct file *file, struct bytes line)
         if (file->faults->count == before && from.count < 2)
             FAULT(file, "one term alone: write others behind commas, or => and what it means");
         if (file->faults->count == before)
-            add_rule(file, &from, NULL);
+            add_rule(file, &from, NULL, false);
         return;
     }
     read_side(file, &from, bytes_make(line.data, (size_t)(arrow - line.data)));
-    line = bytes_skip(line, (size_t)(arrow - line.data) + 2);
-    if (memmem(line.data, line.size, "=>", 2)) {
-        FAULT(file, "more than one =>: use several lines");
+    line = bytes_skip(line, (size_t)(arrow - line.data) + size);
+    if (find_arrow(line, &again, &size)) {
+        FAULT(file, "more than one arrow: use several lines");
         return;
     }
     read_side(file, &to, line);
     if (file->faults->count == before)
         check_sides(file, &from, &to);
     if (file->faults->count == before)
-        add_rule(file, &from, &to);
+        add_rule(file, &from, &to, is_refusal);
 }
 
 static size_t count_lines(struct bytes text)

@@ -165,7 +165,7 @@ int synonym_proposals(struct store *store, const struct synonyms *in_force, size
             end++;
         proposal = join(list + i, end - i, arena);
         if (proposal->visit_count >= SYNONYM_PROPOSAL_VISIT_MIN &&
-            !synonyms_have(in_force, proposal->from, proposal->to, arena))
+            !synonyms_decided(in_force, proposal->from, proposal->to, arena))
             response->proposals[response->n_proposals++] = proposal;
     }
     qsort(response->proposals, response->n_proposals, sizeof(response->proposals[0]),

@@ -33,6 +33,8 @@ struct synonyms {
     struct arena *arena;   /* owned: the entries */
     struct entry *entries; /* ascending by key */
     size_t count;
+    const char **refusals; /* "key > key", ascending */
+    size_t refusal_count;
 };
 
 const char *synonym_key(struct bytes text, struct arena *arena)
@@ -115,6 +117,8 @@ static size_t add_pairs(const struct synonym_rule *rule, struct pair *pairs, siz
     const char *to_keys[SYNONYM_TERM_COUNT_MAX];
 
     assert(rule->to_count <= SYNONYM_TERM_COUNT_MAX);
+    if (rule->is_refusal)
+        return count;
     for (size_t i = 0; i < rule->to_count; i++)
         to_keys[i] = synonym_key(bytes_of(rule->to[i]), scratch);
     for (size_t i = 0; i < rule->from_count; i++) {
@@ -128,6 +132,34 @@ static size_t add_pairs(const struct synonym_rule *rule, struct pair *pairs, siz
         }
     }
     return count;
+}
+
+static const char *refusal_of(const char *from, const char *to, struct arena *arena)
+{
+    return arena_printf(arena, "%s > %s", synonym_key(bytes_of(from), arena),
+                        synonym_key(bytes_of(to), arena));
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* pair_count: there are no more of them than that. */
+static void make_refusals(struct synonyms *synonyms, const struct synonym_rules *sets, size_t count,
+                          size_t pair_count)
+{
+    synonyms->refusals = arena_array(synonyms->arena, pair_count + 1, sizeof(char *));
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < sets[i].count; k++) {
+            const struct synonym_rule *rule = &sets[i].list[k];
+
+            for (size_t n = 0; rule->is_refusal && n < rule->from_count * rule->to_count; n++)
+                synonyms->refusals[synonyms->refusal_count++] = refusal_of(
+                    rule->from[n / rule->to_count], rule->to[n % rule->to_count], synonyms->arena);
+        }
+    }
+    qsort(synonyms->refusals, synonyms->refusal_count, sizeof(char *), compare_texts);
 }
 
 struct synonyms *synonyms_new(const struct synonym_rules *sets, size_t count)
@@ -146,6 +178,7 @@ struct synonyms *synonyms_new(const struct synonym_rules *sets, size_t count)
     }
     qsort(pairs, pair_count, sizeof(*pairs), compare_pairs);
     make_entries(synonyms, pairs, pair_count, scratch);
+    make_refusals(synonyms, sets, count, count_pairs(sets, count));
     arena_free(scratch);
     return synonyms;
 }
@@ -188,13 +221,16 @@ static const struct entry *find_entry(const struct synonyms *synonyms, const cha
                            : NULL;
 }
 
-bool synonyms_have(const struct synonyms *synonyms, const char *from, const char *to,
-                   struct arena *arena)
+bool synonyms_decided(const struct synonyms *synonyms, const char *from, const char *to,
+                      struct arena *arena)
 {
     const struct entry *entry = find_entry(synonyms, synonym_key(bytes_of(from), arena));
     const struct pair pair = {.other_key = synonym_key(bytes_of(to), arena)};
+    const char *refusal = refusal_of(from, to, arena);
 
-    return entry && has_other(entry, &pair, arena);
+    return (entry && has_other(entry, &pair, arena)) ||
+           bsearch(&refusal, synonyms->refusals, synonyms->refusal_count, sizeof(char *),
+                   compare_texts);
 }
 
 /* Words of the line between blanks, those side by side in one run. */

@@ -7,6 +7,7 @@
  *   велик, байк, велосипед        each finds the others
  *   тв => телевизор  # why        who types the left finds the right, too; not the other way round
  *   ps5, пс5 => playstation 5     several words on either side
+ *   байк =/> велосипед            no synonyms: they are not proposed any more
  *
  * A file of such lines is a set; there is one for each language (synonym_sets.h), and all of them
  * hold for every query, as buyers mix languages. What is typed always counts itself, and more than
@@ -39,6 +40,7 @@ struct synonym_rule {
     size_t from_count;
     const char **to; /* what it finds, too; of a two-way rule the same list */
     size_t to_count;
+    bool is_refusal; /* the left is not to find the right: nothing follows but that it is known */
 };
 
 struct synonym_rules {
@@ -86,8 +88,8 @@ void synonyms_tell(const struct synonyms *synonyms, const char *line, char *cons
 
 /* How words are compared: without case and endings, one blank between them. */
 const char *synonym_key(struct bytes text, struct arena *arena);
-/* Whether the table has the second as another of the first. */
-bool synonyms_have(const struct synonyms *synonyms, const char *from, const char *to,
-                   struct arena *arena);
+/* Whether the table has the second as another of the first, or an operator has refused that. */
+bool synonyms_decided(const struct synonyms *synonyms, const char *from, const char *to,
+                      struct arena *arena);
 
 #endif

@@ -177,6 +177,72 @@ static void what_no_attribute_is_for_is_found_by_its_words(void **state)
     arena_free(arena);
 }
 
+/* In percent, of this offer as it stands. */
+static int64_t complete_of(const Torg__V1__Offer *offer, const struct catalog *catalog,
+                           struct arena *arena)
+{
+    Torg__V1__RawDocument *document;
+    struct err err;
+
+    assert_int_equal(offer_document(offer, catalog, arena, &document, &err), 0);
+    return field_of(document, OFFER_FIELD_COMPLETE)->integer;
+}
+
+static void it_is_told_how_complete_an_offer_is(void **state)
+{
+    static const char asks_json[] =
+        "{\"defaults\": {\"policy\": {\"currencies\": [\"EUR\"]}}, \"attributes\": ["
+        "{\"id\": \"year\", \"name\": {\"en\": \"Year\"}, \"type\": \"YEAR\"},"
+        "{\"id\": \"model\", \"name\": {\"en\": \"Model\"}, \"type\": \"TEXT\"}],"
+        "\"categories\": [{\"id\": \"a\", \"name\": {\"en\": \"Alpha\"}, \"filters\": [\"PRICE\"], "
+        "\"attributes\": [\"year\", \"model\"]},"
+        "{\"id\": \"b\", \"name\": {\"en\": \"Beta\"}}]}";
+    struct arena *arena = arena_new();
+    Torg__V1__Offer *offer = offer_of(NULL, 0, arena);
+    Torg__V1__AttributeValue *values[2];
+    Torg__V1__PhotoSize size = TORG__V1__PHOTO_SIZE__INIT, *sizes[] = {&size};
+    Torg__V1__Photo photo = TORG__V1__PHOTO__INIT, *photos[] = {&photo};
+    Torg__V1__Address address = TORG__V1__ADDRESS__INIT;
+    struct catalog *catalog;
+    char text[100];
+    struct err err;
+
+    (void)state;
+    if (catalog_from_json(bytes_of(asks_json), NULL, &catalog, &err))
+        fail_msg("%s", err.text);
+    memset(text, 'a', sizeof(text));
+    for (size_t i = 0; i < ARRAY_COUNT(values); i++)
+        values[i] = MESSAGE_NEW(attribute_value, arena);
+    values[0]->attribute_id = "year";
+    values[0]->value_case = TORG__V1__ATTRIBUTE_VALUE__VALUE_YEAR;
+    values[0]->year = 2020;
+    values[1]->attribute_id = "gone"; /* the category has it no more */
+    assert_int_equal(complete_of(offer, catalog, arena), 0);
+    offer->content->attributes = values;
+    offer->content->n_attributes = ARRAY_COUNT(values);
+    assert_int_equal(complete_of(offer, catalog, arena), 25);
+    offer->content->description = arena_text(arena, bytes_make(text, sizeof(text) - 1));
+    assert_int_equal(complete_of(offer, catalog, arena), 25);
+    offer->content->description = arena_text(arena, bytes_make(text, sizeof(text)));
+    assert_int_equal(complete_of(offer, catalog, arena), 37);
+    offer->content->photos = photos;
+    offer->content->n_photos = 1;
+    photo.sizes = sizes;
+    photo.n_sizes = 1;
+    assert_int_equal(complete_of(offer, catalog, arena), 37); /* it is not ready */
+    photo.state = TORG__V1__PHOTO__STATE__READY;
+    offer->content->address = &address;
+    offer->content->price = offer_of("EUR", 1, arena)->content->price;
+    values[1]->attribute_id = "model";
+    assert_int_equal(complete_of(offer, catalog, arena), 100);
+    /* where no attributes and no price are asked for */
+    offer->content->category = "b";
+    offer->content->price = NULL;
+    assert_int_equal(complete_of(offer, catalog, arena), 100);
+    catalog_unref(catalog);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +250,7 @@ int main(void)
         cmocka_unit_test(a_salary_is_compared_by_the_month),
         cmocka_unit_test(a_category_says_which_fields_its_documents_have),
         cmocka_unit_test(what_no_attribute_is_for_is_found_by_its_words),
+        cmocka_unit_test(it_is_told_how_complete_an_offer_is),
     };
 
     return cmocka_run_group_tests_name("documents-offer_document", tests, NULL, NULL);

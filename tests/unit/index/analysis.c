@@ -118,6 +118,11 @@ static const struct golden table[] = {
     {"2 by Makita", "2 by makita"},
     {"rtx 3060 x 2", "rtx 3060 x 2"},
     {"60 х 90", "60 [60x90:2] 90"},
+    {"5950X 16 ГБ", "5950 ~x 16 [16gb:2] гб"},
+    {"5600х 32", "5600 ~x 32"},
+    {"120х 200 см", "120 [120x200:3] 200 [200cm:2] см"},
+    {"120x 90", "120 [120x90:2] 90"},
+    {"2x8 ГБ", "2 [2x8:2] 8 гб"},
     {"60x90x2", "60 [60x90:2] 90 [90x2:2] 2"},
     {"a4", "a ~4"},
     {"А4", "a ~4"},
@@ -249,6 +254,19 @@ static void the_first_rules_are_kept(void **state)
         describe(analysis, bytes_of(first[i].text), &out);
         assert_string_equal(buf_text(&out), first[i].tokens);
     }
+    buf_release(&out);
+    analysis_free(analysis);
+}
+
+/* One of the fourth takes the x of a model for that of sizes, as its documents do. */
+static void the_fourth_rules_are_kept(void **state)
+{
+    struct analysis *analysis = analysis_new();
+    struct buf out = BUF_INIT(1 << 20);
+
+    analysis_use(analysis, 4);
+    describe(analysis, bytes_of("5950X 16 ГБ"), &out);
+    assert_string_equal(buf_text(&out), "5950 [5950x16:3] 16 [16gb:2] гб");
     buf_release(&out);
     analysis_free(analysis);
 }
@@ -504,6 +522,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(golden_table),
         cmocka_unit_test(the_first_rules_are_kept),
+        cmocka_unit_test(the_fourth_rules_are_kept),
         cmocka_unit_test(positions_follow),
         cmocka_unit_test(ranges_are_of_the_source),
         cmocka_unit_test(composed_and_decomposed_are_one),

@@ -30,7 +30,8 @@ static const struct {
 } pairs[] = {{"wi", "fi", "wifi"}, {"диван", "кровать", "диванкровать"}};
 static const struct {
     const char *written, *whole;
-} quantities[] = {{"128 гб", "128gb"}, {"128gb", "128gb"}, {"64 gb", "64gb"}, {"2 кг", "2kg"}};
+} quantities[] = {{"128 гб", "128gb"}, {"128gb", "128gb"},   {"64 gb", "64gb"},
+                  {"2 кг", "2kg"},     {"61 кв. м", "61m2"}, {"61 м²", "61m2"}};
 
 /* The first ones are the most frequent. */
 static size_t pick(struct rng *rng, size_t count)

@@ -101,6 +101,18 @@ static void nothing_typed_goes_on_with_nothing(void **state)
     assert_string_equal(SUGGEST("яхта"), "");
 }
 
+static void an_amount_of_nothing_is_not_proposed(void **state)
+{
+    static const char *const flats[] = {"Квартира, 61 м², новая", "Студия 61 м² светлая",
+                                        "Телефон 128 ГБ, белый", "1280 предметов"};
+
+    (void)state;
+    assert_string_equal(suggest("61", flats, ARRAY_COUNT(flats), LIST_MAX), "61 м² светлая 1");
+    assert_string_equal(suggest("студия 6", flats, ARRAY_COUNT(flats), LIST_MAX),
+                        "студия 61 2|студия 61 м² 2|студия 61 м² светлая 1");
+    assert_string_equal(suggest("12", flats, ARRAY_COUNT(flats), LIST_MAX), "1280 предметов 1");
+}
+
 static void at_most_so_many_are_given(void **state)
 {
     (void)state;
@@ -189,6 +201,7 @@ int main(void)
         cmocka_unit_test(what_is_in_the_line_is_not_said_again),
         cmocka_unit_test(signs_inside_of_a_word_stay),
         cmocka_unit_test(nothing_typed_goes_on_with_nothing),
+        cmocka_unit_test(an_amount_of_nothing_is_not_proposed),
         cmocka_unit_test(at_most_so_many_are_given),
         cmocka_unit_test(any_bytes_are_borne),
         cmocka_unit_test(what_was_not_typed_is_marked),

@@ -94,6 +94,8 @@ static void forms_count_wherever_words_are_found(void **state)
     assert_string_equal(told_of("cake ring", false), "");
     assert_string_equal(told_of("gas lawn mower", false), "");
     assert_string_equal(phrases("128 ГБ"), "128 ГБ, !ГБ");
+    assert_string_equal(phrases("128 GB"), "128 GB, !GB");    /* before 128 ГБ */
+    assert_string_equal(phrases("13 drawers"), "13 drawers"); /* no unit: its form says nothing */
 }
 
 /* A quantity is one word, and so are sizes: their numbers alone are worth something. */

@@ -115,8 +115,21 @@ static void lines_are_expanded(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_string_equal(found_in(synonyms, cases[i].line, NULL), cases[i].found);
     assert_string_equal(found_in(synonyms, "велик тв", "велик"), "тв: телевизор");
-    assert_true(synonyms_have(synonyms, "велики", "велосипеды", arena));
-    assert_false(synonyms_have(synonyms, "телевизор", "тв", arena));
+    assert_true(synonyms_decided(synonyms, "велики", "велосипеды", arena));
+    assert_false(synonyms_decided(synonyms, "телевизор", "тв", arena));
+    synonyms_unref(synonyms);
+}
+
+static void what_is_refused_is_known_and_not_found(void **state)
+{
+    struct synonyms *synonyms = table("тв =/> тумба, твой дом\nтв => телевизор\n");
+
+    (void)state;
+    assert_string_equal(found_in(synonyms, "тв", NULL), "тв: телевизор");
+    assert_true(synonyms_decided(synonyms, "ТВ", "тумбы", arena));
+    assert_true(synonyms_decided(synonyms, "тв", "твой дом", arena));
+    assert_false(synonyms_decided(synonyms, "тумба", "тв", arena));
+    assert_false(synonyms_decided(synonyms, "тв", "дом", arena));
     synonyms_unref(synonyms);
 }
 
@@ -156,7 +169,9 @@ static void what_is_wrong_is_told_by_line(void **state)
         {"велик", "line 1", "one term alone"},
         {"# fine\nа, б\nвелик =>", "line 3", "no letter"},
         {"=> велик", "line 1", "no letter"},
-        {"a => b => c", "line 1", "more than one =>"},
+        {"a => b => c", "line 1", "more than one arrow"},
+        {"a =/> b => c", "line 1", "more than one arrow"},
+        {"велик =/> велики", "line 1", "both sides"},
         {"a, , b", "line 1", "no letter"},
         {"велик, велики", "line 1", "the same word"},
         {"велик => байк, велика", "line 1", "both sides"},
@@ -227,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(those_that_come_with_the_program_are_rules),
         cmocka_unit_test(lines_are_expanded),
+        cmocka_unit_test(what_is_refused_is_known_and_not_found),
         cmocka_unit_test(a_stage_has_clauses_for_what_is_expanded),
         cmocka_unit_test(what_is_wrong_is_told_by_line),
         cmocka_unit_test(files_are_bounded),
