@@ -455,6 +455,29 @@ def a_file_sent_by_a_call_is_read_as_it_is_said():
 
 
 @tap.test
+def what_similar_offers_are_is_proposed():
+    """Neither the category's name nor the catalogue's words know a coffee maker: those on sale do."""
+    with Running() as market:
+        key = market.key("s-1")
+        body = base64.b64encode("id;Категория;Название;Цена\n1;Уценка;Кофеварка Vitek D84 -белая;5\n".encode())
+
+        def proposed():
+            answer = market.call("FeedService/ImportFile", {"content": body.decode(), "feed": "sale",
+                                                            "dryRun": True}, key)[1]
+            return [(one["path"], one.get("proposal"), one.get("proposedBy")) for one in answer["categories"]]
+
+        tap.equal(proposed(), [("Уценка", None, None)])
+        market.write("sold.csv", "id;categoryId;title;price\n" + "".join(
+            f"m{at};appliances.small;Кофеварка {name};1000\n"
+            for at, name in enumerate(("Bosch", "DeLonghi Magnifica", "капельная", "Vitek"))))
+        tap.equal(market.counts("sold.csv", seller="s-2"), {"created": 4})
+        tap.wait_until(lambda: market.answered("SearchService/SearchOffers", {"text": "кофеварка"})[1]
+                       .get("total") == "4", what="the offers in the search")
+        tap.equal(proposed(), [("Уценка", "appliances.small", "offers")])
+        tap.equal(market.stop(), 0)
+
+
+@tap.test
 def categories_are_said_once():
     def created(*words):
         done = market.import_feed("goods.csv", *words)

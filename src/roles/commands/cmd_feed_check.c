@@ -314,7 +314,7 @@ enum exit_code cmd_feed_check(const struct invocation *invocation)
     if (!rc)
         rc = read_rows(&check, &err);
     if (!rc) {
-        feed_tally_propose(check.tally, check.catalog);
+        feed_tally_propose(check.tally, check.catalog, NULL);
         if (check.broken.code)
             complain("%s: %s", feed_input_name(check.input), broken_text(&check));
         if (invocation->json)
