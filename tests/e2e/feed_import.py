@@ -456,10 +456,10 @@ def a_file_sent_by_a_call_is_read_as_it_is_said():
 
 @tap.test
 def what_similar_offers_are_is_proposed():
-    """Neither the category's name nor the catalogue's words know a coffee maker: those on sale do."""
+    """Neither the category's name nor the catalogue's words know a waffle iron: those on sale do."""
     with Running() as market:
         key = market.key("s-1")
-        body = base64.b64encode("id;Категория;Название;Цена\n1;Уценка;Кофеварка Vitek D84 -белая;5\n".encode())
+        body = base64.b64encode("id;Категория;Название;Цена\n1;Уценка;Вафельница Vitek D84 -белая;5\n".encode())
 
         def proposed():
             answer = market.call("FeedService/ImportFile", {"content": body.decode(), "feed": "sale",
@@ -468,12 +468,12 @@ def what_similar_offers_are_is_proposed():
 
         tap.equal(proposed(), [("Уценка", None, None)])
         market.write("sold.csv", "id;categoryId;title;price\n" + "".join(
-            f"m{at};appliances.small;Кофеварка {name};1000\n"
+            f"m{at};kitchenware;Вафельница {name};1000\n"
             for at, name in enumerate(("Bosch", "DeLonghi Magnifica", "капельная", "Vitek"))))
         tap.equal(market.counts("sold.csv", seller="s-2"), {"created": 4})
-        tap.wait_until(lambda: market.answered("SearchService/SearchOffers", {"text": "кофеварка"})[1]
+        tap.wait_until(lambda: market.answered("SearchService/SearchOffers", {"text": "вафельница"})[1]
                        .get("total") == "4", what="the offers in the search")
-        tap.equal(proposed(), [("Уценка", "appliances.small", "offers")])
+        tap.equal(proposed(), [("Уценка", "kitchenware", "offers")])
         tap.equal(market.stop(), 0)
 
 
