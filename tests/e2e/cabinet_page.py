@@ -278,12 +278,20 @@ def a_seller_uploads_a_feed_and_reads_its_report():
         page.click(".task[data-task='1'] [data-deed=feedUndo]")
         page.click("#ask-yes")
         page.wait("document.querySelector('.task[data-task=\"1\"]').dataset.state === 'UNDONE'", "undone")
+        for name, text, told in (("page.html", "<!doctype html><p>back soon", "строка 1, знак 1: это не XML"),
+                                 ("bare.csv", "one;two\n1;2\n", "ни один столбец не назван id")):
+            stall.write(name, text)
+            choose_files(page, "#feed-file", stall.dir / name)
+            page.wait(f"document.querySelector('#feed-file-name').innerText.includes('{name}')", "its name")
+            page.click("#feed-send")
+            page.wait("document.querySelector('#feed-status').classList.contains('error')", "it is no feed")
+            tap.contains(page.text("#feed-status"), told)
         page.resize(390, 844, 2)
         fits(page)
         page.click("[data-part=offers]")
         page.wait("document.querySelector('.empty')", "an empty list again")
         fits(page)
-        healthy(page, stall)
+        healthy(page, stall, expected=("400",))
 
 
 @tap.test

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // photos.js - an offer's photos: files of the seller's, uploaded at once, and addresses of pictures
 // elsewhere; with what became of each.
-import { failure, h, icon, resource, t } from "../common.js";
+import { h, icon, resource, t } from "../common.js";
 import { ownPhoto } from "./own-photo.js";
 import { about } from "./field.js";
 import { problemLine } from "./problems.js";
-import { reasonNode, reasonText } from "./reasons.js";
+import { reasonNode, refusal } from "./reasons.js";
 
 const TYPES = "image/jpeg,image/png,image/webp,image/gif";
 const MOVED = "application/x-torg-photo"; /* what is dragged is one of ours */
 const BADGES = { WAITING: "warn", READY: "good", FAILED: "bad" };
-
-// Why a file was not taken: in the page's words where there are such, else as of any call.
-function refusal(error) {
-  const isOfFile = ["invalid_argument", "resource_exhausted"].includes(error.code);
-  const text = isOfFile ? reasonText(error.message) : "";
-  return text ? [text] : failure(error);
-}
 
 const isUpload = (photo) => (photo.sourceUrl || "").startsWith("upload:");
 
@@ -76,7 +69,7 @@ export function photoFields(photos, max, changed) {
         changed();
       } catch (error) {
         row.className = "error small";
-        row.replaceChildren(`${file.name}: `, ...refusal(error).filter(Boolean));
+        row.replaceChildren(`${file.name}: `, ...[refusal(error)].flat().filter(Boolean));
       }
     }
   }
