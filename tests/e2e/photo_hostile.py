@@ -74,7 +74,8 @@ def gif(width, height, frames=1):
 def grey_png(depth, kind, interlaced):
     """Of other depths and kinds than a camera's, whole."""
     def rows(width, height):
-        return (b"\0" + b"\x5a" * ((width * depth * (2 if kind == 4 else 1) + 7) // 8)) * height if width and height else b""
+        size = (width * depth * (2 if kind == 4 else 1) + 7) // 8
+        return (b"\0" + b"\x5a" * size) * height if width else b""
     passes = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
     side = 64
     data = b"".join(rows((side - x + dx - 1) // dx, (side - y + dy - 1) // dy) for x, y, dx, dy in passes) \
