@@ -349,6 +349,8 @@ def a_seller_says_once_what_his_categories_are():
         shoot(page, "cabinet-categories")
         page.resize(390, 844, 2)
         fits(page)
+        tap.equal(page.js("((box) => box.scrollWidth <= box.clientWidth)(document.querySelector("
+                          "'#feed-map .table-box'))"), True, "the table is not cut on a phone")
         stall.write("map.csv", "feed;category\nЛюстры;furniture-that-is-not\n")
         choose_files(page, "#feed-map-file", stall.dir / "map.csv")
         page.wait("document.querySelector('#feed-map-status.error')", "what is wrong with the file")

@@ -87,7 +87,7 @@ texts({
     phREADY: "готово", phFAILED: "не загрузилось", banned: "Объявление отклонено модератором",
     waitsForPhoto: "Ждёт первое фото", characters: "{count} из {max}", myPlace: "Где я",
     noPlace: "Браузер не сообщил, где вы находитесь.", feedTitle: "Загрузить фид",
-    feedLead: "YML, XML в духе Авито, CSV или JSON по строкам; можно в gzip. Объявления, "
+    feedLead: "YML, Google Merchant, XML в духе Авито, CSV или JSON по строкам; можно в gzip. Объявления, "
       + "которых в новом файле нет, будут удалены.",
     feedDrop: "Перетащите файл сюда или", feedChoose: "выберите файл", feedName: "Фид",
     feedDry: "Только проверить, ничего не менять", feedSend: "Загрузить",
@@ -214,7 +214,7 @@ texts({
     banned: "A moderator has banned the offer", waitsForPhoto: "Waiting for its first photo",
     characters: "{count} of {max}", myPlace: "Where I am",
     noPlace: "The browser did not say where you are.", feedTitle: "Upload a feed",
-    feedLead: "YML, Avito-style XML, CSV or JSON lines; gzip is fine. Offers that a new file "
+    feedLead: "YML, Google Merchant, Avito-style XML, CSV or JSON lines; gzip is fine. Offers that a new file "
       + "does not have are deleted.",
     feedDrop: "Drop a file here, or", feedChoose: "choose a file", feedName: "Feed",
     feedDry: "Only check it, change nothing", feedSend: "Upload", feedPacking: "Packing {name}…",
