@@ -410,6 +410,12 @@ def reasons_are_told_in_groups_with_lines_and_in_russian():
         russian = market.torg("feed", "check", "--language", "ru", "goods.csv").stdout
         tap.contains(russian, "отклонено, по причинам:\n         2  category: категории «Люстры» в каталоге нет")
         tap.contains(russian, "запись 1 (1, строка 3), запись 3 (3, строка 5)\n")
+        bare = market.torg("feed", "check", "--language", "ru", "--template", "map.csv", "goods.csv")
+        theirs = ("goods.csv", "map.csv", "--categories", "csv", "KB", "lighting", "category", "price", "attributes.color")
+        whole = bare.stdout + bare.stderr
+        for each in theirs:
+            whole = whole.replace(each, "")
+        tap.equal(re.findall(r"[A-Za-z]{2,}", whole), [], bare.stdout)
         tap.contains(russian, "«1,999»: тысячи это или дробь?")
         tap.contains(russian, "взято, но что-то пропущено или изменено:")
         tap.contains(russian, "Цвет: значения «в горошек» в списке нет")
