@@ -411,7 +411,8 @@ def reasons_are_told_in_groups_with_lines_and_in_russian():
         tap.contains(russian, "отклонено, по причинам:\n         2  category: категории «Люстры» в каталоге нет")
         tap.contains(russian, "запись 1 (1, строка 3), запись 3 (3, строка 5)\n")
         bare = market.torg("feed", "check", "--language", "ru", "--template", "map.csv", "goods.csv")
-        theirs = ("goods.csv", "map.csv", "--categories", "csv", "KB", "lighting", "category", "price", "attributes.color")
+        theirs = ("goods.csv", "map.csv", "--categories", "csv", "KB", "lighting", "category", "price",
+                  "attributes.color")
         whole = bare.stdout + bare.stderr
         for each in theirs:
             whole = whole.replace(each, "")
