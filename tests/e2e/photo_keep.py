@@ -5,6 +5,7 @@ import random
 import re
 import signal
 import time
+import urllib.error
 import urllib.request
 
 from kit import tap
@@ -37,6 +38,17 @@ class Forgetful(Shop):
             return answer.read().decode()
 
 
+def ask(shop, name, **headers):
+    """(status, headers, body) of a photo as a browser asks for it."""
+    request = urllib.request.Request(f"{shop.url}/v1/photos/{name}", headers={
+        each.replace("_", "-"): value for each, value in headers.items()})
+    try:
+        with urllib.request.urlopen(request, timeout=tap.PATIENCE_S) as answer:
+            return answer.status, answer.headers, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, error.read()
+
+
 @tap.test
 def a_photo_is_shown_while_its_offer_is():
     with Shop() as shop:
@@ -50,6 +62,10 @@ def a_photo_is_shown_while_its_offer_is():
         offer = shop.offer(photo["sourceUrl"])
         tap.equal(shop.settled(offer)[0], "ACTIVE")
         tap.equal(shop.get(name), shop.own(name))
+        asked, headers, body = ask(shop, name)
+        tap.equal((asked, headers["cache-control"]), (200, "public, max-age=31536000, immutable"))
+        tap.equal(ask(shop, name, If_None_Match=headers["etag"])[::2], (304, b""))
+        tap.equal(ask(shop, name, Range="bytes=2-11")[::2], (206, body[2:12]))
         for how, seen in (("Withdraw", False), ("Republish", True), ("Delete", False)):
             status, answer = shop.call(f"OfferService/{how}Offer", {"id": offer}, shop.key)
             tap.equal((how, status), (how, 200), answer)
