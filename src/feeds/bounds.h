@@ -56,6 +56,9 @@ enum {
     FEED_TASK_AHEAD_S = 86400,    /* a task id is no more than the time in ns, so much ahead */
 
     FEED_TOLD_CATEGORY_COUNT_MAX = 1000, /* of a file, by the call that takes it */
+    FEED_SIMILAR_CATEGORY_COUNT = 200,   /* of a file, whose goods others are compared with */
+    FEED_SIMILAR_TITLE_COUNT = 3,        /* of a category: 600 searches of a millisecond or two */
+    FEED_SIMILAR_COUNT = 10,             /* offers looked at by each */
     FEED_MAP_KEPT_SIZE_MAX = 2 << 20,    /* of one that is remembered: 30000 categories */
 
     /* ---- feeds by address ---- */

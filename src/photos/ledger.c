@@ -154,6 +154,32 @@ int ledger_find(const struct ledger *ledger, struct bytes stem, int64_t *made_ms
     return rc || *made_ms ? rc : err_set(err, ERR_NOT_FOUND, "there is no such photo");
 }
 
+static int look_for_row(struct store_tx *tx, void *arg, struct err *err)
+{
+    return find_row(tx, arg, err);
+}
+
+/* Pictures are entered in the order of their sizes. */
+int ledger_smallest(const struct ledger *ledger, struct bytes stem, struct arena *arena,
+                    const char **key, struct err *err)
+{
+    struct entering row = {.stem = stem, .arena = arena, .known = ""};
+    int rc = store_read(ledger->store, look_for_row, &row, err);
+    struct bytes forms;
+    struct bytes form;
+
+    if (rc)
+        return rc;
+    forms = bytes_of(row.known);
+    while (next_form(&forms, &form)) {
+        if (bytes_begin(form, (struct bytes)BYTES_LITERAL(UPLOAD_FORM)))
+            continue;
+        *key = ledger_blob_name(stem, row.made_ms, form, arena) + strlen(PHOTO_BLOB_PREFIX);
+        return 0;
+    }
+    return err_set(err, ERR_NOT_FOUND, "there is no such photo");
+}
+
 int ledger_renew(const struct ledger *ledger, const char *key, bool *is_there, struct err *err)
 {
     int64_t changed = 0;

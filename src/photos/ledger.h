@@ -43,6 +43,10 @@ const char *ledger_blob_name(struct bytes stem, int64_t made_ms, struct bytes fo
 /* When the photo was entered. ERR_NOT_FOUND: it was not, or is swept. */
 int ledger_find(const struct ledger *ledger, struct bytes stem, int64_t *made_ms, struct err *err);
 
+/* The key of its smallest picture, in the arena; ERR_NOT_FOUND as before. */
+int ledger_smallest(const struct ledger *ledger, struct bytes stem, struct arena *arena,
+                    const char **key, struct err *err);
+
 /* Keeps the photo that has a picture of this key as if it were entered now, if it is there. */
 int ledger_renew(const struct ledger *ledger, const char *key, bool *is_there, struct err *err);
 

@@ -97,9 +97,18 @@ static int get_own_photo(struct call *call, const struct rest_request *request,
                          struct rest_answer *answer, struct err *err)
 {
     const struct intake *intake = call_context(call);
+    struct arena *arena = call_arena(call);
+    struct bytes key = request->variables[0];
+    const char *address = arena_text(arena, key);
+    const char *smallest = address;
     struct folder_file file = {0};
-    int rc = photo_read(intake->ledger, request->variables[0], call_identity(call)->seller,
-                        call_arena(call), answer->body, &file, err);
+    int rc = 0;
+
+    if (photo_address_is_upload(address)) /* a draft knows no more of it */
+        rc = ledger_smallest(intake->ledger, photo_upload_stem(address), arena, &smallest, err);
+    if (!rc)
+        rc = photo_read(intake->ledger, bytes_of(smallest), call_identity(call)->seller, arena,
+                        answer->body, &file, err);
 
     if (!rc)
         rc = call_add_header(call, "cache-control", bytes_of("private, max-age=3600"), err);
@@ -138,7 +147,8 @@ struct rest_service upload_service(const struct intake *intake)
          .flags = RPC_OF_SELLER,
          .about =
              "A photo of an offer, a draft or an upload of the seller's own, also while nobody "
-             "else may see it.",
+             "else may see it: by the key of a size, or by the sourceUrl of an upload (its "
+             "smallest size).",
          .answer = pictures},
     };
 

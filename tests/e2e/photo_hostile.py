@@ -5,9 +5,12 @@ import concurrent.futures
 import http.server
 import os
 import random
+import re
+import signal
 import socketserver
 import struct
 import threading
+import urllib.request
 import zlib
 
 from kit import tap
@@ -18,6 +21,8 @@ FILES = tap.count(500, 500, "TORG_HOSTILE_FILES")
 MEMORY_KB_MAX = 1200 << 10          # of the server, which is built with sanitizers here
 CHILD_KB_MAX = 1 << 20              # as its limit says
 
+
+KINDS = 8
 
 # --- files ---
 
@@ -52,11 +57,62 @@ def odd_exif(rng, jpeg):
     return jpeg[:2] + b"\xff\xe1" + struct.pack(">H", min(len(exif) + 2, 65535)) + exif + jpeg[2:]
 
 
+def gif(width, height, frames=1):
+    """A GIF of one colour, whole: the codes are for a table of four, cleared before each pixel."""
+    bits, size = "", 0
+    for _ in range(width * height):
+        bits = f"{1:03b}{4:03b}" + bits
+    bits = f"{5:03b}" + bits
+    data = int(bits, 2).to_bytes((len(bits) + 7) // 8, "little")
+    blocks = b"".join(bytes([len(data[at:at + 255])]) + data[at:at + 255] for at in range(0, len(data), 255))
+    image = (b"\x2c" + struct.pack("<HHHHB", 0, 0, width, height, size) + b"\x02" + blocks + b"\0")
+    return (b"GIF89a" + struct.pack("<HHBBB", width, height, 0x91, 0, 0)
+            + b"\0\0\0\xff\0\0\0\xff\0\0\0\xff"
+            + b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0" + image * frames + b"\x3b")
+
+
+def grey_png(depth, kind, interlaced):
+    """Of other depths and kinds than a camera's, whole."""
+    def rows(width, height):
+        size = (width * depth * (2 if kind == 4 else 1) + 7) // 8
+        return (b"\0" + b"\x5a" * size) * height if width else b""
+    passes = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
+    side = 64
+    data = b"".join(rows((side - x + dx - 1) // dx, (side - y + dy - 1) // dy) for x, y, dx, dy in passes) \
+        if interlaced else rows(side, side)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, depth, kind, 0, 0, interlaced))
+            + (chunk(b"PLTE", bytes(range(192)) * 4) if kind == 3 else b"") + chunk(b"IDAT", zlib.compress(data))
+            + chunk(b"IEND", b""))
+
+
 def flipped(rng, content):
     content = bytearray(content)
     for _ in range(rng.choice((1, 5, 100))):
         content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
     return bytes(content)
+
+
+def mended(rng, content):
+    """As flipped, but in bytes that count, and a PNG's sums are right again: its chunks are believed."""
+    content = bytearray(content)
+    for _ in range(rng.choice((1, 3, 8))):
+        at = rng.randrange(min(len(content), 400))
+        content[at:at + 4] = rng.choice((b"\0\0\0\0", b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b"\0\0\xff\xff",
+                                         rng.randbytes(4)))[:len(content) - at]
+    at = 8
+    while content.startswith(b"\x89PNG") and at + 12 <= len(content):
+        end = at + 8 + int.from_bytes(content[at:at + 4], "big")
+        if end + 4 > len(content):
+            break
+        content[end:end + 4] = struct.pack(">I", zlib.crc32(content[at + 4:end]))
+        at = end + 4
+    return bytes(content)
+
+
+def spliced(rng, one, other):
+    """The head of one, the rest of another."""
+    at = rng.randrange(1, len(one))
+    return one[:at] + other[rng.randrange(len(other)):] + one[at:rng.randrange(at, len(one))]
 
 
 def stranger(rng):
@@ -69,11 +125,20 @@ def stranger(rng):
     return start + rng.randbytes(rng.choice((0, 10, 1000, 100000)))
 
 
+# Whole files of what is taken, beside the camera's: each is uploaded as it is, too.
+OTHERS = (gif(40, 40), gif(33, 50, frames=3), *[grey_png(depth, kind, interlaced) for depth, kind, interlaced in (
+    (8, 0, 0), (16, 0, 1), (1, 0, 0), (8, 3, 0), (4, 3, 1), (8, 4, 0), (16, 4, 1))])
+
+
 def hostile_files(rng, jpeg, webp):
-    good = (SOFA, jpeg, webp, turned(jpeg, 3))
+    good = (SOFA, jpeg, webp, turned(jpeg, 3), *OTHERS)
     for number in range(FILES):
-        kind = number % 6
-        if kind == 0:
+        kind = number % KINDS
+        if kind == 6:
+            yield mended(rng, rng.choice(good))
+        elif kind == 7:
+            yield spliced(rng, rng.choice(good), rng.choice(good))
+        elif kind == 0:
             whole = rng.choice(good)
             yield whole[:rng.randrange(1, len(whole))]
         elif kind == 1:
@@ -94,11 +159,52 @@ def memory_kb(process):
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
 
 
+def killed(shop):
+    with urllib.request.urlopen(f"{shop.operators}/metrics", timeout=tap.PATIENCE_S) as answer:
+        return int(re.search(r"^torg_photos_children_killed_total\S* (\d+)$", answer.read().decode(), re.M)[1])
+
+
+@tap.test
+def a_decoder_that_dies_costs_nobody_his_photo():
+    """One that was used before: its photo is given to the next one, whatever it died of."""
+    with Shop() as shop:
+        tap.equal(shop.upload(SOFA)[0], 201)
+        for death in (signal.SIGSEGV, signal.SIGKILL, signal.SIGXCPU, signal.SIGSYS):
+            dead = shop.children()
+            tap.equal(len(dead) >= 1, True, "a decoder")
+            for one in dead:
+                os.kill(one, signal.SIGSTOP)    # it takes the file, and does not get on
+            with concurrent.futures.ThreadPoolExecutor(4) as pool:
+                sent = [pool.submit(shop.upload, png(64 + at, 70)) for at in range(4)]
+                for one in dead:
+                    os.kill(one, death)
+                    os.kill(one, signal.SIGCONT)
+                tap.equal([one.result()[0] for one in sent], [201] * 4)
+            tap.equal([one for one in shop.children() if one in dead], [], "replaced")
+        tap.equal(killed(shop), 0, "none of them by a file")
+
+
+@tap.test
+def a_picture_that_takes_too_long_fails_alone():
+    with Shop() as shop:
+        tap.equal(shop.upload(SOFA)[0], 201)
+        stopped = shop.children()[0]
+        os.kill(stopped, signal.SIGSTOP)
+        status, answer = shop.upload(png(70, 70))
+        tap.equal((status, answer["code"]), (400, "invalid_argument"), answer)
+        tap.contains(answer["message"], "takes too long to decode")
+        tap.equal((killed(shop), stopped in shop.children()), (1, False), "killed and counted")
+        tap.equal(shop.upload(png(70, 70))[0], 201, "by the next one")
+
+
 @tap.test
 def hostile_files_are_refused_in_words():
     rng = random.Random(SEED)
     with Shop() as shop:
         sizes = shop.upload(SOFA)[1]["sizes"]
+        for number, whole in enumerate(OTHERS):
+            status, answer = shop.upload(whole)
+            tap.equal(status, 201, f"whole file {number}: {answer}")
         files = list(hostile_files(rng, shop.own(sizes[4]["key"])[1], shop.own(sizes[5]["key"])[1]))
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             answers = list(pool.map(shop.upload, files))
@@ -108,11 +214,12 @@ def hostile_files_are_refused_in_words():
                 taken += 1
                 continue
             tap.equal((status, answer.get("code")), (400, "invalid_argument"),
-                      f"file {number} of seed {SEED}, kind {number % 6}: {answer}")
+                      f"file {number} of seed {SEED}, kind {number % KINDS}: {answer}")
             tap.equal(answer["message"] != "", True)
         tap.comment(f"seed {SEED}: {len(files)} files, {taken} of them pictures after all; "
                     f"server {memory_kb(shop.process.pid) >> 10} MB at the most")
         tap.equal(memory_kb(shop.process.pid) < MEMORY_KB_MAX, True, "memory of the server")
+        tap.comment(f"{killed(shop)} decoders were killed")
         for child in shop.children():
             tap.equal(memory_kb(child) < CHILD_KB_MAX, True, "memory of a decoder")
         tap.equal(shop.upload(png(200, 100))[0], 201, "and a photo is taken as before")

@@ -68,7 +68,8 @@ function line(one, before) {
   return { node: h("tr", {}, h("td", {}, one.path || one.id,
     h("p", { class: "dim small" }, titles)),
   h("td", { class: "number" }, number(one.rowCount || 0)),
-  h("td", {}, choice.node, isProposed ? h("p", { class: "small warn" }, t("mapProposed")) : null)),
+  h("td", {}, choice.node, isProposed
+    ? h("p", { class: "small warn" }, t(one.proposedBy === "offers" ? "mapSimilar" : "mapProposed")) : null)),
   read: () => [keyOf(one), { category: choice.read(),
     attributes: choice.read() === value ? kept?.attributes || one.attributes || "" : "" }] };
 }

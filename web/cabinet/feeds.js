@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // feeds.js - a feed file is chosen or dropped, packed, sent whole and followed; then its report.
-import { ago, bytes, call, failure, h, number, t, toastFailure } from "../common.js";
+import { ago, bytes, call, h, number, t, toastFailure } from "../common.js";
 import { ask } from "../common/ask.js";
 import { showCategories } from "./feed-categories.js";
 import { countBadges } from "./outcomes.js";
 import { readingFields } from "./reading.js";
-import { reasonNode } from "./reasons.js";
+import { reasonNode, refusal } from "./reasons.js";
 import { showReport } from "./report.js";
 import { drawSchedules, loadSchedules } from "./schedules.js";
 
@@ -98,7 +98,7 @@ async function submit(event) {
   try {
     await send(dry.checked);
   } catch (error) {
-    say(failure(error), false, true);
+    say(refusal(error), false, true);
   }
 }
 

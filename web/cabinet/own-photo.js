@@ -22,7 +22,8 @@ function forgetOldest() {
 // What to put into a box of the class "pictured": the smallest image of a photo, and its preview until it is
 // there. failed() is called when there is none.
 export function ownPhoto({ sizes: [size], preview }, failed = () => {}) {
-  const image = h("img", { class: "own-photo", alt: "", width: size.width, height: size.height });
+  const image = h("img", { class: "own-photo", alt: "", draggable: "false",
+    ...(size.width ? { width: size.width, height: size.height } : {}) });
   image.dataset.key = size.key;
   if (!loaded.has(size.key)) {
     if (loaded.size >= KEPT) forgetOldest();

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // photos.js - an offer's photos: files of the seller's, uploaded at once, and addresses of pictures
 // elsewhere; with what became of each.
-import { failure, h, icon, resource, t } from "../common.js";
+import { h, icon, resource, t } from "../common.js";
 import { ownPhoto } from "./own-photo.js";
 import { about } from "./field.js";
 import { problemLine } from "./problems.js";
-import { reasonNode, reasonText } from "./reasons.js";
+import { reasonNode, refusal } from "./reasons.js";
 
 const TYPES = "image/jpeg,image/png,image/webp,image/gif";
+const MOVED = "application/x-torg-photo"; /* what is dragged is one of ours */
 const BADGES = { WAITING: "warn", READY: "good", FAILED: "bad" };
-
-// Why a file was not taken: in the page's words where there are such, else as of any call.
-function refusal(error) {
-  const isOfFile = ["invalid_argument", "resource_exhausted"].includes(error.code);
-  const text = isOfFile ? reasonText(error.message) : "";
-  return text ? [text] : failure(error);
-}
 
 const isUpload = (photo) => (photo.sourceUrl || "").startsWith("upload:");
 
@@ -75,13 +69,41 @@ export function photoFields(photos, max, changed) {
         changed();
       } catch (error) {
         row.className = "error small";
-        row.replaceChildren(`${file.name}: `, ...refusal(error).filter(Boolean));
+        row.replaceChildren(`${file.name}: `, ...[refusal(error)].flat().filter(Boolean));
       }
     }
   }
 
-  function picture(photo) {
-    return photo.sizes?.length ? h("span", { class: "photo-box pictured" }, ownPhoto(photo)) : null;
+  // Dropped on another one, it takes that one's place; who cannot drag has the button "first".
+  function move(from, to) {
+    const now = typed();
+    now.splice(to, 0, ...now.splice(from, 1));
+    lines = now;
+    draw();
+    changed();
+  }
+
+  const isMoved = (event) => event.dataTransfer.types.includes(MOVED);
+
+  const target = (at) => ({
+    ondragover: (event) => { if (isMoved(event)) event.preventDefault(); },
+    ondrop: (event) => {
+      if (!isMoved(event)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      move(Number(event.dataTransfer.getData(MOVED)), at);
+    },
+  });
+
+  // Of an upload that a draft names nothing is known but its address: it stands for the smallest size.
+  function picture(photo, at) {
+    const sizes = photo.sizes?.length ? photo.sizes : isUpload(photo) ? [{ key: photo.sourceUrl }] : null;
+    if (!sizes) return null;
+    return h("span", { class: "photo-box pictured", draggable: "true", title: t("photoMove"),
+      ondragstart: (event) => {
+        event.dataTransfer.setData(MOVED, String(at));
+        event.dataTransfer.effectAllowed = "move";
+      } }, ownPhoto({ ...photo, sizes }));
   }
 
   function line(photo, at) {
@@ -97,7 +119,7 @@ export function photoFields(photos, max, changed) {
       ? h("span", { class: `badge ${BADGES[photo.state] || ""}` }, t(`ph${photo.state}`)) : null;
     const away = h("button", { class: "icon-button", type: "button", onclick: () => remove(at),
       "aria-label": t("photoRemove", { number: at + 1 }) }, icon("close"));
-    return h("li", {}, h("div", { class: "photo-row" }, picture(photo), input,
+    return h("li", target(at), h("div", { class: "photo-row" }, picture(photo, at), input,
       isUpload(photo) ? h("span", { class: "photo-own dim small" }, t("photoOwn", { number: at + 1 })) : null,
       state, first, away),
       photo.reason ? h("p", { class: "error small" }, reasonNode(photo.reason)) : null, problemLine(name));

@@ -2,7 +2,7 @@
 // reasons.js - why the server does not take a field of an offer, a row of a feed or a photo, in Russian. The
 // server says it in English; reasons-ru.js has the words.
 // A test holds that every reason of those checks is known (tests/e2e/cabinet_page.py).
-import { h, language, t } from "../common.js";
+import { failure, h, language, t } from "../common.js";
 import { RUSSIAN } from "./reasons-ru.js";
 
 // A form in pieces: texts and, between them, names of what stands there.
@@ -40,6 +40,13 @@ function inRussian(reason) {
 export function reasonText(reason) {
   if (language() === "en") return reason;
   return inRussian(reason);
+}
+
+// Why a file was not taken: in the page's words where there are such, else as of any call.
+export function refusal(error) {
+  const isOfFile = ["invalid_argument", "resource_exhausted"].includes(error.code);
+  const text = isOfFile ? reasonText(error.message) : "";
+  return text ? [text] : failure(error);
 }
 
 // What stands at the place it is about: words that are known, or the server's own.

@@ -207,12 +207,17 @@ static Torg__V1__FeedFileCategory *told_category(const struct feed_tallied *one,
 
 static void tell_categories(struct reading *reading, Torg__V1__ImportFeedFileResponse *response)
 {
+    const struct offers *offers = reading->file->offers;
+    struct feed_similar similar =
+        offers->feed_similar ? *offers->feed_similar : (struct feed_similar){0};
     struct feed_tallied *const *list;
     size_t count;
 
     if (!reading->tally)
         return;
-    feed_tally_propose(reading->tally, reading->catalog);
+    if (similar.ask)
+        similar.deadline_us = clock_mono_us(offers->clock) + similar.patience_us;
+    feed_tally_propose(reading->tally, reading->catalog, similar.ask ? &similar : NULL);
     list = feed_tally_list(reading->tally, &count);
     if (count > FEED_TOLD_CATEGORY_COUNT_MAX)
         count = FEED_TOLD_CATEGORY_COUNT_MAX;

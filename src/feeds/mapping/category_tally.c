@@ -99,24 +99,6 @@ void feed_tally_add(struct feed_tally *tally, const struct feed_row *row,
             arena_text(tally->arena, text_front(row->title, TITLE_LENGTH_MAX));
 }
 
-void feed_tally_propose(struct feed_tally *tally, const struct catalog *catalog)
-{
-    struct feed_proposer *proposer = feed_proposer_new(catalog);
-
-    object_check(tally, FEED_TALLY_MAGIC);
-    for (size_t i = 0; i < tally->count; i++) {
-        struct feed_tallied *one = tally->list[i];
-
-        if (!one->placement && !one->is_refused)
-            one->proposal =
-                feed_propose(proposer, bytes_of(one->path), one->titles, one->title_count);
-        if (one->proposal.category)
-            one->attributes = feed_propose_options(one->proposal.category, one->path, one->titles,
-                                                   one->title_count, tally->arena);
-    }
-    feed_proposer_free(proposer);
-}
-
 static int compare_counts(const void *a, const void *b)
 {
     const struct feed_tallied *first = *(struct feed_tallied *const *)a;
@@ -136,6 +118,49 @@ struct feed_tallied *const *feed_tally_list(struct feed_tally *tally, size_t *co
         qsort(tally->list, tally->count, sizeof(*tally->list), compare_counts);
     *count = tally->count;
     return tally->list;
+}
+
+/* What the category is called says more than what its goods are like, and that more than single
+ * words of theirs. */
+static void ask_for_similar(struct feed_tallied *one, const struct catalog *catalog,
+                            const struct feed_similar **similar, struct arena *scratch)
+{
+    const struct category *found;
+    struct err err;
+
+    if (!*similar || one->proposal.by == FEED_BY_NAME || one->proposal.by == FEED_BY_WORDS)
+        return;
+    arena_reset(scratch);
+    if (feed_similar_vote(*similar, catalog, one->titles, one->title_count, scratch, &found, &err))
+        *similar = NULL; /* words are all there is: nobody waits for more of such answers */
+    else if (found)
+        one->proposal = (struct feed_proposal){found, FEED_BY_OFFERS};
+}
+
+void feed_tally_propose(struct feed_tally *tally, const struct catalog *catalog,
+                        const struct feed_similar *similar)
+{
+    struct feed_proposer *proposer = feed_proposer_new(catalog);
+    struct arena *scratch = arena_new();
+    size_t asked = 0;
+    size_t count;
+    struct feed_tallied *const *list = feed_tally_list(tally, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        struct feed_tallied *one = list[i];
+
+        if (!one->placement && !one->is_refused) {
+            one->proposal =
+                feed_propose(proposer, bytes_of(one->path), one->titles, one->title_count);
+            if (asked++ < FEED_SIMILAR_CATEGORY_COUNT)
+                ask_for_similar(one, catalog, &similar, scratch);
+        }
+        if (one->proposal.category)
+            one->attributes = feed_propose_options(one->proposal.category, one->path, one->titles,
+                                                   one->title_count, tally->arena);
+    }
+    arena_free(scratch);
+    feed_proposer_free(proposer);
 }
 
 void feed_tally_put_attributes(const struct feed_tallied *one, struct buf *out)

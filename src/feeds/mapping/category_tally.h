@@ -12,6 +12,7 @@
 #include "feeds/formats/row.h"
 #include "feeds/mapping/category_rules.h"
 #include "feeds/mapping/proposal.h"
+#include "feeds/mapping/similar.h"
 
 enum { FEED_TALLY_TITLE_COUNT = 5 };
 
@@ -35,7 +36,9 @@ void feed_tally_free(struct feed_tally *tally); /* NULL is fine */
 /* placement lives as long as the tally does; NULL: the row goes nowhere, for that reason. */
 void feed_tally_add(struct feed_tally *tally, const struct feed_row *row,
                     const struct feed_placement *placement, const char *reason);
-void feed_tally_propose(struct feed_tally *tally, const struct catalog *catalog);
+/* similar: asked of the categories with the most rows; NULL: nobody knows other offers. */
+void feed_tally_propose(struct feed_tally *tally, const struct catalog *catalog,
+                        const struct feed_similar *similar);
 /* Those with the most rows first; the tally's. */
 struct feed_tallied *const *feed_tally_list(struct feed_tally *tally, size_t *count);
 /* What its rows get as a file of --categories has it: set by such a file, or proposed. */

@@ -337,7 +337,7 @@ const char *feed_propose_options(const struct category *category, const char *pa
 
 const char *feed_proposal_name(enum feed_proposal_by by)
 {
-    static const char *const names[] = {"", "name", "words", "titles"};
+    static const char *const names[] = {"", "name", "words", "titles", "offers"};
 
     return names[by];
 }

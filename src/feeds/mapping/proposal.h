@@ -6,7 +6,8 @@
  * First the name as a whole: a name or a synonym of the catalogue, in any form of its words. Then
  * single words: those of the feed's name and of what its goods' titles have in common weigh by how
  * few categories share them; what the path has above decides between equals. A bag of words with
- * inverse document frequencies, no more: a person reads what comes of it.
+ * inverse document frequencies, no more: a person reads what comes of it. What similar offers are
+ * is asked by category_tally.h, where the name says nothing (similar.h).
  *
  * Threads: one proposer, one thread. The catalogue is borrowed.
  */
@@ -21,9 +22,10 @@ struct feed_proposer;
 
 enum feed_proposal_by {
     FEED_BY_NOTHING,
-    FEED_BY_NAME,  /* the name is one of the catalogue's, or a synonym */
-    FEED_BY_WORDS, /* words of the name */
-    FEED_BY_TITLES /* words of the goods' titles alone */
+    FEED_BY_NAME,   /* the name is one of the catalogue's, or a synonym */
+    FEED_BY_WORDS,  /* words of the name */
+    FEED_BY_TITLES, /* words of the goods' titles alone */
+    FEED_BY_OFFERS, /* what the offers are that are most like its goods */
 };
 
 struct feed_proposal {
@@ -44,6 +46,7 @@ const char *feed_propose_options(const struct category *category, const char *pa
                                  const char *const *titles, size_t title_count,
                                  struct arena *arena);
 
-const char *feed_proposal_name(enum feed_proposal_by by); /* "name", "words", "titles", "" */
+const char *feed_proposal_name(
+    enum feed_proposal_by by); /* "name", "words", "titles", "offers", "" */
 
 #endif

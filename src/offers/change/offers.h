@@ -30,7 +30,8 @@
 #include "store/store.h"
 #include "torg/v1/offer.pb-c.h"
 
-struct feed_rules; /* feeds/tasks/rules.h */
+struct feed_rules;   /* feeds/tasks/rules.h */
+struct feed_similar; /* feeds/mapping/similar.h */
 
 /* What the stage stands on; filled by its role or test, shared by all threads. */
 struct offers {
@@ -44,7 +45,8 @@ struct offers {
     int64_t visitor_draft_life_us;
     int64_t seller_draft_life_us;
     struct bell *bell; /* rung after each change; NULL: the worker finds it by itself; borrowed */
-    const struct feed_rules *feed_rules; /* borrowed; NULL: the defaults */
+    const struct feed_rules *feed_rules;     /* borrowed; NULL: the defaults */
+    const struct feed_similar *feed_similar; /* borrowed; NULL: goods are compared with none */
     /* Told within the change that a photo of the offer could not be had; NULL: nobody is. */
     int (*note_photo_failure)(struct store_tx *tx, const Torg__V1__Offer *offer, const char *url,
                               const char *reason, struct arena *arena, struct err *err);

@@ -148,6 +148,11 @@ static int read_rows(struct check *check, struct err *err)
     return 0;
 }
 
+static const char *said(const struct check *check, const char *english, const char *russian)
+{
+    return check->groups.is_russian ? russian : english;
+}
+
 /* --- the template --- */
 
 static int write_template(struct check *check, struct err *err)
@@ -164,8 +169,11 @@ static int write_template(struct check *check, struct err *err)
              : file_write(path, buf_bytes(&content), err);
     if (!rc)
         fprintf(stderr,
-                "which of our categories those of the feed are is in %s: look through it, then use "
-                "it by --categories %s\n",
+                said(check,
+                     "which of our categories those of the feed are is in %s: look through it, "
+                     "then use it by --categories %s\n",
+                     "какие из наших категорий у фида, написано в %s: проверьте и укажите в "
+                     "--categories %s\n"),
                 path, path);
     buf_release(&content);
     return rc;
@@ -184,9 +192,13 @@ static void print_categories(struct check *check)
         unknown_count += !list[i]->placement;
     if (!unknown_count)
         return;
-    printf("%zu of its %zu categories are none of ours by name%s:\n", unknown_count, count,
-           invocation_option(check->invocation, "template") ? ""
-                                                            : " (--template FILE writes them all)");
+    printf(
+        said(check, "%zu of its %zu categories are none of ours by name%s:\n",
+             "категорий, которых по названию у нас нет: %zu из %zu%s\n"),
+        unknown_count, count,
+        invocation_option(check->invocation, "template")
+            ? ""
+            : said(check, " (--template FILE writes them all)", " (--template ФАЙЛ запишет все)"));
     for (size_t i = 0; i < count && shown < SHOWN_COUNT_MAX; i++) {
         const struct category *guess = list[i]->proposal.category;
 
@@ -195,15 +207,18 @@ static void print_categories(struct check *check)
         shown++;
         printf("  %8" PRIu64 "  %s%s%s%s", list[i]->row_count, list[i]->id,
                *list[i]->id && *list[i]->path ? " " : "", list[i]->path,
-               *list[i]->id || *list[i]->path ? "" : "(none)");
+               *list[i]->id || *list[i]->path ? "" : said(check, "(none)", "(нет)"));
         if (guess)
-            printf(": perhaps %s, %s", guess->id, guess->name.in[LANGUAGE_RU]);
+            printf(said(check, ": perhaps %s, %s", ": может быть, %s, %s"), guess->id,
+                   guess->name.in[LANGUAGE_RU]);
         putchar('\n');
     }
     if (unknown_count > shown)
-        printf("            and %zu more\n", unknown_count - shown);
+        printf(said(check, "            and %zu more\n", "            и ещё %zu\n"),
+               unknown_count - shown);
 }
 
+/* Labels are padded here: printf counts bytes, and Russian letters have two. */
 static void print_text(struct check *check)
 {
     uint64_t refused = check->row_count - check->good_count;
@@ -213,16 +228,21 @@ static void print_text(struct check *check)
 
     feed_input_sizes(check->input, &read_size, &total_size);
     progress_size_text(read_size, size);
-    printf("%s: %s, %s, %" PRIu64 " %s\n  %-14s %8" PRIu64 "\n", feed_input_name(check->input),
-           feed_format_name(feed_reader_format(check->reader)), size, check->row_count,
-           check->row_count == 1 ? "row" : "rows", "good", check->good_count);
+    printf("%s: %s, %s, ", feed_input_name(check->input),
+           feed_format_name(feed_reader_format(check->reader)), size);
+    printf(said(check, check->row_count == 1 ? "%" PRIu64 " row\n" : "%" PRIu64 " rows\n",
+                "строк: %" PRIu64 "\n"),
+           check->row_count);
+    printf("  %s %8" PRIu64 "\n", said(check, "good          ", "годных        "),
+           check->good_count);
     if (check->delete_count)
-        printf("  %-14s %8" PRIu64 ": rows that ask to delete an offer\n", "of them",
+        printf(said(check, "  of them        %8" PRIu64 ": rows that ask to delete an offer\n",
+                    "  из них         %8" PRIu64 ": просят удалить объявление\n"),
                check->delete_count);
     if (refused)
-        printf("  %-14s %8" PRIu64 "\n", "refused", refused);
+        printf("  %s %8" PRIu64 "\n", said(check, "refused       ", "отклонено     "), refused);
     feed_groups_print(&check->groups, stdout);
-    feed_print_unknown(check->mapping);
+    feed_print_unknown(check->mapping, check->groups.is_russian);
     print_categories(check);
 }
 
@@ -314,7 +334,7 @@ enum exit_code cmd_feed_check(const struct invocation *invocation)
     if (!rc)
         rc = read_rows(&check, &err);
     if (!rc) {
-        feed_tally_propose(check.tally, check.catalog);
+        feed_tally_propose(check.tally, check.catalog, NULL);
         if (check.broken.code)
             complain("%s: %s", feed_input_name(check.input), broken_text(&check));
         if (invocation->json)

@@ -261,7 +261,7 @@ static void print_left_out(struct import *import)
     if (import->noted_count)
         printf("values left out of %" PRIu64 " %s, such as %s\n", import->noted_count,
                rows_word(import->noted_count), import->first_note);
-    feed_print_unknown(import->mapping);
+    feed_print_unknown(import->mapping, import->is_russian);
 }
 
 static const char *broken_text(const struct import *import)

@@ -370,7 +370,7 @@ int feed_wait(struct feed_desk *desk, Torg__V1__FeedTask **task, struct err *err
 /* --- what no attribute is for --- */
 
 static void print_unknown_names(const char *title, const struct feed_unknown *unknown, size_t count,
-                                bool left_out)
+                                bool left_out, bool is_russian)
 {
     size_t told = 0;
     size_t more = 0;
@@ -382,25 +382,31 @@ static void print_unknown_names(const char *title, const struct feed_unknown *un
             more++;
             continue;
         }
-        printf("%s %s (%" PRIu64 " %s)", told ? "," : title, unknown[i].name, unknown[i].count,
-               unknown[i].count == 1 ? "row" : "rows");
+        printf("%s %s (", told ? "," : title, unknown[i].name);
+        if (is_russian)
+            printf("строк: %" PRIu64 ")", unknown[i].count);
+        else
+            printf("%" PRIu64 " %s)", unknown[i].count, unknown[i].count == 1 ? "row" : "rows");
         told++;
     }
     if (more)
-        printf(" and %zu more", more);
+        printf(is_russian ? " и ещё %zu" : " and %zu more", more);
     if (told)
         putchar('\n');
 }
 
-void feed_print_unknown(struct feed_mapping *mapping)
+void feed_print_unknown(struct feed_mapping *mapping, bool is_russian)
 {
     size_t count;
     const struct feed_unknown *unknown = feed_mapping_unknown(mapping, &count);
 
-    print_unknown_names("kept as extra properties, since their categories have no such attribute:",
-                        unknown, count, false);
-    print_unknown_names("left out, since by their names they are not for buyers:", unknown, count,
-                        true);
+    print_unknown_names(is_russian ? "сохранено как дополнительные свойства, таких в категории нет:"
+                                   : "kept as extra properties, since their categories have no "
+                                     "such attribute:",
+                        unknown, count, false, is_russian);
+    print_unknown_names(is_russian ? "пропущено, судя по названию это не для покупателей:"
+                                   : "left out, since by their names they are not for buyers:",
+                        unknown, count, true, is_russian);
 }
 
 void feed_put_unknown(struct feed_mapping *mapping, struct buf *out)

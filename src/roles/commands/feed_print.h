@@ -36,7 +36,7 @@ int feed_write_report(struct feed_desk *desk, const Torg__V1__FeedTask *task,
 int feed_check_report_path(const char *path, struct err *err);
 
 /* What no attribute of the rows' categories is for: kept, and left out. */
-void feed_print_unknown(struct feed_mapping *mapping);
+void feed_print_unknown(struct feed_mapping *mapping, bool is_russian);
 void feed_put_unknown(struct feed_mapping *mapping, struct buf *out); /* members of a JSON object */
 
 /* Until a task that deletes or is being undone has come to its end. */

@@ -104,7 +104,7 @@ static void a_template_is_a_map_by_itself(void **state)
         feed_tally_add(tally, &prams, NULL, "is none of ours");
     feed_tally_add(tally, &none, NULL, NULL);
     feed_tally_add(tally, &refused, NULL, FEED_CATEGORY_REFUSED); /* stays so */
-    feed_tally_propose(tally, catalog);
+    feed_tally_propose(tally, catalog, NULL);
     feed_tally_write(tally, &out);
     assert_string_equal(buf_text(&out),
                         "\xef\xbb\xbf"
@@ -124,6 +124,105 @@ static void a_template_is_a_map_by_itself(void **state)
     feed_tally_free(tally);
     buf_release(&out);
     catalog_unref(catalog);
+}
+
+/* --- by what is on offer --- */
+
+struct market {
+    const struct feed_neighbour *list;
+    size_t count;
+    size_t asked; /* questions */
+    bool is_gone;
+};
+
+static int find_similar(void *arg, const char *title, int64_t deadline_us, struct arena *arena,
+                        struct feed_neighbour *list, size_t max, size_t *count, struct err *err)
+{
+    struct market *market = arg;
+
+    (void)title;
+    (void)arena;
+    assert_int_equal(deadline_us, 77);
+    market->asked++;
+    if (market->is_gone)
+        return err_set(err, ERR_UNAVAILABLE, "nobody is there");
+    for (*count = 0; *count < market->count && *count < max; ++*count)
+        list[*count] = market->list[*count];
+    return 0;
+}
+
+static void offers_that_agree_propose(void **state)
+{
+    static const struct feed_neighbour agree[] = {
+        {"small", "Кофеварка Bosch"}, {"small", "Новая кофеварка DeLonghi, белая"},
+        {"small", "Кофеварки"},       {"tables", "Стол под кофеварку"},
+        {"no-such", "Кофеварка"},     {"sofas", "Диван Vitek"}};
+    static const struct feed_neighbour differ[] = {{"small", "Кофеварка"}, {"tables", "Кофеварка"},
+                                                   {"small", "Кофеварка"}, {"tables", "Кофеварка"},
+                                                   {"small", "Кофеварка"}, {"sofas", "Кофеварка"}};
+    static const struct feed_neighbour strange[] = {
+        {"sofas", "Набор Vitek D848"}, {"sofas", "Диван D848"}, {"sofas", "Диван Vitek"}};
+    static const struct {
+        const struct feed_neighbour *list;
+        size_t count;
+        const char *category;
+    } cases[] = {{agree, 6, "small"},
+                 {agree, 2, NULL}, /* two may agree by chance */
+                 {differ, 6, NULL},
+                 {strange, 3, NULL},
+                 {NULL, 0, NULL}};
+    static const char *const titles[] = {"Кофеварка Vitek D848"};
+    struct catalog *catalog = catalog_of();
+    struct arena *arena = arena_new();
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct market market = {.list = cases[i].list, .count = cases[i].count};
+        struct feed_similar similar = {find_similar, &market, 0, 77};
+        const struct category *found;
+        struct err err;
+
+        assert_int_equal(feed_similar_vote(&similar, catalog, titles, 1, arena, &found, &err), 0);
+        if (!found != !cases[i].category || (found && strcmp(found->id, cases[i].category) != 0))
+            fail_msg("case %zu: %s", i, found ? found->id : "none");
+    }
+    arena_free(arena);
+    catalog_unref(catalog);
+}
+
+/* Names go before what is on offer, and that before words of titles. Who does not answer is asked
+ * no more. */
+static void offers_are_asked_where_names_say_nothing(void **state)
+{
+    static const struct feed_neighbour sofas[] = {
+        {"sofas", "Чайник"}, {"sofas", "Чайник"}, {"sofas", "Чайник"}};
+    struct feed_row rows[] = {row_of("1", "Софы", "Чайник"), row_of("2", "Уценка", "Чайник"),
+                              row_of("3", "Столы обеденные", "Чайник"),
+                              row_of("4", "Разное", "Чайник")};
+    static const enum feed_proposal_by by[2][4] = {
+        {FEED_BY_NAME, FEED_BY_OFFERS, FEED_BY_WORDS, FEED_BY_OFFERS},
+        {FEED_BY_NAME, FEED_BY_TITLES, FEED_BY_WORDS, FEED_BY_TITLES}};
+
+    (void)state;
+    for (int is_gone = 0; is_gone < 2; is_gone++) {
+        struct market market = {.list = sofas, .count = 3, .is_gone = is_gone};
+        struct feed_similar similar = {find_similar, &market, 0, 77};
+        struct catalog *catalog = catalog_of();
+        struct feed_tally *tally = feed_tally_new();
+        struct feed_tallied *const *list;
+        size_t count;
+
+        for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+            feed_tally_add(tally, &rows[i], NULL, "is none of ours");
+        feed_tally_propose(tally, catalog, &similar);
+        list = feed_tally_list(tally, &count);
+        assert_int_equal(count, ARRAY_COUNT(rows));
+        for (size_t i = 0; i < count; i++)
+            assert_int_equal(list[i]->proposal.by, by[is_gone][list[i]->id[0] - '1']);
+        assert_int_equal(market.asked, is_gone ? 1 : 2);
+        feed_tally_free(tally);
+        catalog_unref(catalog);
+    }
 }
 
 static void reasons_that_say_the_same_are_one(void **state)
@@ -176,6 +275,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_words_and_titles_propose),
         cmocka_unit_test(a_template_is_a_map_by_itself),
+        cmocka_unit_test(offers_that_agree_propose),
+        cmocka_unit_test(offers_are_asked_where_names_say_nothing),
         cmocka_unit_test(reasons_that_say_the_same_are_one),
     };
 
