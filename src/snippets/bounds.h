@@ -23,13 +23,14 @@ enum {
     SNIPPET_CACHE_SIZE_MAX =
         32 << 20, /* bytes kept in memory for pages: some 100 000 of 200 bytes */
     SNIPPET_CACHE_BODY_SIZE_MAX = 16 << 10, /* of one of them: large ones would push many out */
-    SNIPPET_PAGE_THREAD_COUNT = 8,      /* that read for pages: a store that hangs holds so many */
-    SNIPPET_PAGE_QUEUE_COUNT = 64,      /* pages that wait for one of them */
-    SNIPPET_TOPIC_ROW_COUNT_MAX = 1000, /* of a record of a topic: snippets and their languages */
-    SNIPPET_BRIEF_SIZE_MAX = 16 << 10,  /* of a body that is checked where the call came in */
-    SNIPPET_COMMIT_COUNT_MAX = 512,     /* requests of one transaction */
-    SNIPPET_COMMIT_SIZE_MAX = 8 << 20,  /* bytes of them: the log of a commit stays small */
-    SNIPPET_COMMIT_QUEUE_COUNT = 4096,  /* requests that wait for it: a tenth of a second of work */
+    SNIPPET_PAGE_THREAD_COUNT = 8,       /* that read for pages: a store that hangs holds so many */
+    SNIPPET_PAGE_QUEUE_COUNT = 64,       /* pages that wait for one of them */
+    SNIPPET_TOPIC_ROW_COUNT_MAX = 1000,  /* of a record of a topic: snippets and their languages */
+    SNIPPET_BRIEF_SIZE_MAX = 16 << 10,   /* of a body that is checked where the call came in */
+    SNIPPET_COMMIT_COUNT_MAX = 512,      /* requests of one transaction */
+    SNIPPET_COMMIT_SIZE_MAX = 8 << 20,   /* bytes of them: the log of a commit stays small */
+    SNIPPET_COMMIT_GATHER_US_MAX = 2000, /* a group waits for who is about: a slow disk's quarter */
+    SNIPPET_COMMIT_QUEUE_COUNT = 4096, /* requests that wait for it: a tenth of a second of work */
     SNIPPET_COMMIT_ROW_COUNT_MAX = 8192, /* rows of them, unless one request has more */
     SNIPPET_CHANGES_SIZE_MAX = 8 << 20,  /* names and keys of one transaction */
     SNIPPET_CHANGE_LANE_COUNT = 8,       /* of the log of changes in a store of many processes */
