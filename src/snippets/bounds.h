@@ -17,6 +17,7 @@ enum {
     SNIPPET_TTL_MINUTES_MAX = 10 * 366 * 24 * 60, /* ten years */
     SNIPPET_RETRY_COUNT_MAX = 1000,    /* of a record of a topic, before it waits for a person */
     SNIPPET_PREFIX_FIRST = 1000,       /* the first number that is allotted: smaller ones by hand */
+    SNIPPET_PREFIXES_LOCK_MS = 10000,  /* who allots numbers waits for another who does */
     SNIPPET_BATCH_KEY_COUNT_MAX = 200, /* of GetSnippets: pages of 100 offers, and of two kinds */
     SNIPPET_BATCH_NAME_COUNT_MAX = 20, /* of GetSnippets: 4 000 rows at most */
     SNIPPET_BATCH_SIZE_MAX = 16 << 20, /* bytes of one answer */
