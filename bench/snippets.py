@@ -12,8 +12,9 @@ get    GET /snippets/NAME/KEY; and GET of Redis
 page   one caller: GetSnippets of 20 keys x 5 names, p50 and p99; and one MGET of 100 keys of Redis
 search one caller: SearchOffers of a page of 20 offers that have all 5 snippets, and without naming them
 
-The load is made on the same cores. Medians of the rounds (3) are shown. The directory lies where
-TMPDIR says: it must be a real disk for PUT to mean anything.
+The load is made on the same cores. Medians of the rounds (3) are shown, with the least and the most
+of them; ratios are of one round each, as the machine may be another in the next. The directory lies
+where TMPDIR says: it must be a real disk for PUT to mean anything.
 
 TORG_BENCH_CALLERS   at a time (64)
 TORG_BENCH_REQUESTS  of a part (20000)
@@ -243,7 +244,30 @@ def measure(folder, server, redis, key):
             note(f"{kind} p50", p50)
             note(f"{kind} p99", p99)
             note(f"{kind} cpu", (cpu_s(server.process.pid) - before) * 1e6 / PAGES)
-    return {name: statistics.median(values) for name, values in results.items()}
+    return results
+
+
+def spread(values, digits=0):
+    """The median, and what it lies between."""
+    return (f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f} to "
+            f"{max(values):.{digits}f})")
+
+
+def show(results):
+    for name in ("put", "get"):
+        ours, theirs = results[f"torg {name}"], results[f"redis {name}"]
+        print(f"{name}: Torg {spread(ours)}/s, {spread(results[f'torg {name} cpu'])} us of CPU; "
+              f"Redis {spread(theirs)}/s, {spread(results[f'redis {name} cpu'])} us; "
+              f"{spread([a / b for a, b in zip(ours, theirs)], 2)} times")
+    for who, what in (("torg", f"a page of {PAGE_KEYS} keys x {len(NAMES)} names"),
+                      ("redis", "MGET of as many of Redis"), ("with", "SearchOffers with them"),
+                      ("without", "without")):
+        cpu = f", {spread(results[f'{who} cpu'])} us of CPU" if f"{who} cpu" in results else ""
+        print(f"{what}: p50 {spread(results[f'{who} p50'], 2)} ms, p99 "
+              f"{spread(results[f'{who} p99'], 2)} ms{cpu}")
+    for part in ("p50", "p99"):
+        ratios = [a / b for a, b in zip(results[f"with {part}"], results[f"without {part}"])]
+        print(f"{part} with them to without: {spread(ratios, 2)} times")
 
 
 def main():
@@ -259,17 +283,8 @@ def main():
         key = torg(folder, "key", "create", "bench", "--scope", "snippets.read", "--scope",
                    "snippets.write").strip()
         make_offers(folder, server, key)
-        results = measure(folder, server, redis, key)
-        for name in ("put", "get"):
-            ours, theirs = results[f"torg {name}"], results[f"redis {name}"]
-            print(f"{name}: Torg {ours:.0f}/s ({results[f'torg {name} cpu']:.0f} us of CPU), Redis "
-                  f"{theirs:.0f}/s ({results[f'redis {name} cpu']:.0f} us): {ours / theirs:.2f} times")
-        print(f"a page of {PAGE_KEYS} keys x {len(NAMES)} names: Torg p50 {results['torg p50']:.2f} ms, "
-              f"p99 {results['torg p99']:.2f} ms; MGET of Redis p50 {results['redis p50']:.2f} ms, "
-              f"p99 {results['redis p99']:.2f} ms")
-        for kind in ("with", "without"):
-            print(f"SearchOffers {kind} them: p50 {results[f'{kind} p50']:.2f} ms, p99 "
-                  f"{results[f'{kind} p99']:.2f} ms, {results[f'{kind} cpu']:.0f} us of CPU")
+        show(measure(folder, server, redis, key))
+        print(f"load of the machine: {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores")
     finally:
         for one in (server, redis):
             if one:

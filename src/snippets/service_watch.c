@@ -57,11 +57,12 @@ static bool is_same(const struct snippet_change *a, const struct snippet_change 
            bytes_equal(a->language, b->language);
 }
 
-/* One that comes again in the same message tells the same: what is there now. */
-static bool comes_again(const struct snippet_change *list, size_t count, size_t i)
+/* The first of the list; one that comes again in the same message tells the same: what is there
+ * now. */
+static bool comes_again(const struct snippet_change *list, size_t count)
 {
-    for (size_t k = i + 1; k < count; k++) {
-        if (is_same(&list[i], &list[k]))
+    for (size_t k = 1; k < count; k++) {
+        if (is_same(&list[0], &list[k]))
             return true;
     }
     return false;
@@ -123,7 +124,7 @@ static int send_changes(struct watching *watching, const struct snippet_config *
         size_t ahead =
             count - i < SNIPPET_WATCH_CHANGE_COUNT ? count - i : SNIPPET_WATCH_CHANGE_COUNT;
 
-        if (!snippet || comes_again(changes + i, ahead, 0))
+        if (!snippet || comes_again(changes + i, ahead))
             continue;
         rc = describe(watching, snippet, &changes[i], arena, &list[listed], err);
         size += rc ? 0 : size_of(list[listed++]);

@@ -25,6 +25,7 @@
 #define CONFIG                                                                                     \
     "Body { Output: JSON\n"                                                                        \
     "  Sections { Name: 'a' Body { SpecialValidator: 'max-size:100B' } }\n"                        \
+    "  Sections { Name: 'brief' Body { TtlMinutes: 10 } }\n"                                       \
     "  Sections { Name: 'g' Body { Sections { Name: 'b' } Sections { Name: 'c' } } } }\n"
 
 enum { KEY_COUNT = 8, PART_COUNT = 2, NONE = -1 };
@@ -389,6 +390,37 @@ static void a_load_that_never_ends_is_given_up(void **state)
     end(world);
 }
 
+/* Its rows would have ended before they are shown. */
+static void a_load_that_takes_longer_than_it_is_shown_is_refused(void **state)
+{
+    const struct bytes name = bytes_of("brief");
+    struct world *world = begin(state);
+    struct snippet_difference difference;
+    int64_t load;
+    struct err err;
+
+    put(world, "brief", "x", 1);
+    OK(snippets_load_begin(world->snippets, name, &load, &err));
+    OK(add(world, "brief", load, "x", 2, &err));
+    exec(world->store, "UPDATE snippet_space SET begun_us = begun_us - 599000000");
+    OK(snippets_load_finish(world->snippets, name, load, 100, false, &difference, &err));
+    assert_int_equal(get(world, "brief", "x"), 2);
+    for (int is_whole = 0; is_whole < 2; is_whole++) {
+        OK(snippets_load_begin(world->snippets, name, &load, &err));
+        OK(add(world, "brief", load, "x", 3, &err));
+        exec(world->store, "UPDATE snippet_space SET begun_us = begun_us - 600000000");
+        assert_int_equal(is_whole ? snippets_load_finish(world->snippets, name, load, 100, false,
+                                                         &difference, &err)
+                                  : add(world, "brief", load, "y", 3, &err),
+                         ERR_PRECONDITION);
+        assert_non_null(strstr(err.text, "brief is shown, 10 minutes (TtlMinutes)"));
+        assert_int_equal(read_integer(world->store, "SELECT loading FROM snippet_space"), -1);
+        assert_int_equal(add(world, "brief", load, "z", 3, &err), ERR_STALE);
+        assert_int_equal(get(world, "brief", "x"), 2);
+    }
+    end(world);
+}
+
 /* It was taken before the load began; what the file says is newer. */
 static void a_record_that_comes_again_changes_no_load(void **state)
 {
@@ -518,6 +550,7 @@ int main(int argc, char **argv)
         CASE(a_bad_row_is_told_by_its_place_and_nothing_is_shown),
         CASE(rows_before_a_bad_one_are_not_stored),
         CASE(a_load_that_never_ends_is_given_up),
+        CASE(a_load_that_takes_longer_than_it_is_shown_is_refused),
         CASE(a_record_that_comes_again_changes_no_load),
     };
     static const struct test_case files[] = {CASE(files_of_every_form_are_read)};

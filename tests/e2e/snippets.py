@@ -113,6 +113,27 @@ def a_config_changes_without_a_restart():
 
 
 @tap.test
+def a_prefix_is_freed_when_nothing_is_stored_under_it():
+    with Shelf() as shelf:
+        def free():
+            return shelf.torg("snippets", "prefixes", "--free=old", "snippets.pb.txt")
+
+        shelf.configure('Sections { Name: "old" }')
+        tap.wait_until(lambda: shelf.put("old/k", "1") == 200, what="the snippet")
+        refused = free()
+        tap.equal(refused.returncode != 0, True)
+        tap.contains(refused.stderr, "1 rows are still stored under the prefix of old")
+        tap.contains((shelf.dir / "key_prefixes.txt").read_text(), " old\n")
+        tap.equal(shelf.ask("DELETE", "old/k")[0], 200)
+        shelf.configure()
+        tap.wait_until(lambda: "no snippet or group" in shelf.ask("GET", "old/k")[1]["message"],
+                       what="a config without it")
+        freed = free()
+        tap.equal(freed.returncode, 0, freed.stderr)
+        tap.equal(" old\n" in (shelf.dir / "key_prefixes.txt").read_text(), False)
+
+
+@tap.test
 def a_page_is_sent_what_has_changed():
     with Shelf() as shelf:
         def ask(known=""):

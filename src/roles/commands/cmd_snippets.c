@@ -111,14 +111,14 @@ static int free_prefix(const struct invocation *invocation, const struct snippet
                        "%s%" PRId64 " rows are still stored under the prefix of %s: delete them "
                        "first",
                        count >= SNIPPET_COUNT_MAX ? "at least " : "", count, name);
-    return snippet_prefixes_free(files->prefixes_path, bytes_of(name), err);
+    return snippet_prefixes_free(files->prefixes_path, bytes_of(name), clock_system(), err);
 }
 
 static int allot(const struct snippet_files *files, const struct snippet_config *config,
                  struct err *err)
 {
     size_t added;
-    int rc = snippet_prefixes_allot(files->prefixes_path, config, &added, err);
+    int rc = snippet_prefixes_allot(files->prefixes_path, config, clock_system(), &added, err);
 
     if (!rc)
         printf("%s: %zu added\n", files->prefixes_path, added);

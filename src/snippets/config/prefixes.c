@@ -15,6 +15,8 @@
 
 #define HEAD "# key prefixes of snippets; `torg snippets prefixes --allot` adds what is missing\n"
 
+enum { LOCK_PAUSE_US = 5 * MS_US }; /* between two looks at the lock of another */
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const struct snippet_prefix *)a)->name,
@@ -145,10 +147,19 @@ int64_t snippet_prefixes_find(const struct snippet_prefixes *prefixes, struct by
     return 0;
 }
 
-/* The file's lock, a file beside it. */
-static int lock_file(const char *path, struct arena *arena, int *lock, struct err *err)
+/* The file's lock, a file beside it; who has it is done in no time. */
+static int lock_file(const char *path, const struct clock *clock, struct arena *arena, int *lock,
+                     struct err *err)
 {
-    return file_lock(arena_printf(arena, "%s.lock", path), lock, err);
+    const char *name = arena_printf(arena, "%s.lock", path);
+    int64_t until_us = clock_after_us(clock, SNIPPET_PREFIXES_LOCK_MS * MS_US);
+    int rc = file_lock(name, lock, err);
+
+    while (rc == ERR_EXISTS && clock_mono_us(clock) < until_us) {
+        clock_sleep(clock, LOCK_PAUSE_US);
+        rc = file_lock(name, lock, err);
+    }
+    return rc;
 }
 
 static int add_missing(const char *path, const struct snippet_config *config, struct arena *arena,
@@ -186,11 +197,11 @@ out:
     return rc;
 }
 
-int snippet_prefixes_allot(const char *path, const struct snippet_config *config, size_t *added,
-                           struct err *err)
+int snippet_prefixes_allot(const char *path, const struct snippet_config *config,
+                           const struct clock *clock, size_t *added, struct err *err)
 {
     struct arena *arena = arena_new();
-    int lock = -1, rc = lock_file(path, arena, &lock, err);
+    int lock = -1, rc = lock_file(path, clock, arena, &lock, err);
 
     *added = 0;
     if (!rc) {
@@ -230,10 +241,11 @@ static int drop_line(const char *path, struct bytes name, struct arena *arena, s
     return rc;
 }
 
-int snippet_prefixes_free(const char *path, struct bytes name, struct err *err)
+int snippet_prefixes_free(const char *path, struct bytes name, const struct clock *clock,
+                          struct err *err)
 {
     struct arena *arena = arena_new();
-    int lock = -1, rc = lock_file(path, arena, &lock, err);
+    int lock = -1, rc = lock_file(path, clock, arena, &lock, err);
 
     if (!rc) {
         rc = drop_line(path, name, arena, err);

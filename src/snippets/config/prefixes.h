@@ -20,6 +20,7 @@
 
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/err.h"
 
 struct snippet_config;
@@ -46,10 +47,12 @@ int snippet_prefixes_load(const char *path, struct arena *arena, struct snippet_
 int64_t snippet_prefixes_find(const struct snippet_prefixes *prefixes, struct bytes name);
 
 /* Adds numbers for the snippets of the config that have none, and writes the file; *added: how
- * many. Of several who do so at once one comes after the other. */
-int snippet_prefixes_allot(const char *path, const struct snippet_config *config, size_t *added,
-                           struct err *err);
+ * many. Of several who do so at once one comes after the other: they wait on the clock, for
+ * SNIPPET_PREFIXES_LOCK_MS at most (ERR_EXISTS). */
+int snippet_prefixes_allot(const char *path, const struct snippet_config *config,
+                           const struct clock *clock, size_t *added, struct err *err);
 /* Takes the line of a name out; the caller has seen that nothing is stored under it. */
-int snippet_prefixes_free(const char *path, struct bytes name, struct err *err);
+int snippet_prefixes_free(const char *path, struct bytes name, const struct clock *clock,
+                          struct err *err);
 
 #endif

@@ -47,6 +47,33 @@ int snippets_load_begin(struct snippets *snippets, struct bytes name, int64_t *l
     return rc;
 }
 
+/* All rows of a load end together, as long after its beginning as they are shown: one that is not
+ * whole by then is given up. */
+static int check_in_time(struct snippets *snippets, const struct target *target, int64_t load,
+                         struct err *err)
+{
+    const struct clock *clock = store_clock(snippets_store(snippets));
+    int64_t begun_us = 0;
+    int rc = 0;
+
+    if (target->prefixes.count)
+        rc = snippet_generation_begun(snippets_store(snippets), &target->prefixes, load, &begun_us,
+                                      err);
+    for (size_t i = 0; i < target->section->target_count && !rc; i++) {
+        const struct snippet *snippet = target->section->targets[i];
+
+        if (snippet->ttl_us && clock_wall_us(clock) >= begun_us + snippet->ttl_us)
+            rc = err_set(err, ERR_PRECONDITION,
+                         "this load takes longer than %s is shown, %" PRId64
+                         " minutes (TtlMinutes): load it faster, or raise that; nothing was "
+                         "changed",
+                         snippet->name, snippet->ttl_us / 60000000);
+    }
+    if (rc == ERR_PRECONDITION)
+        snippet_generation_abandon(snippets_store(snippets), &target->prefixes, load, NULL);
+    return rc;
+}
+
 static int write_rows(struct snippets *snippets, int64_t load, const struct snippet_row *rows,
                       size_t count, struct snippet_load_count *counts, struct err *err)
 {
@@ -99,6 +126,8 @@ int snippets_load_add(struct snippets *snippets, struct bytes name, int64_t load
 
     *counts = (struct snippet_load_count){0};
     if (!rc)
+        rc = check_in_time(snippets, &target, load, err);
+    if (!rc)
         rc = prepare_rows(&target, rows, count, arena, &prepared, err);
     if (!rc)
         rc = write_rows(snippets, load, prepared.rows, prepared.count, counts, err);
@@ -129,6 +158,8 @@ int snippets_load_finish(struct snippets *snippets, struct bytes name, int64_t l
     int rc = find(snippets, name, &target, err);
     struct err refusal = {0};
 
+    if (!rc)
+        rc = check_in_time(snippets, &target, load, err);
     if (!rc)
         rc = snippet_generation_compare(store, &target.prefixes, load, difference, err);
     if (!rc && (is_dry || guard(difference, removed_percent_max, &refusal))) {

@@ -26,13 +26,15 @@ struct snippet_load_count {
 };
 
 /* Rows are prepared like those of a request. ERR_INVALID tells the row, and others of the call are
- * not stored; ERR_STALE: the load is not under way (any more). */
+ * not stored; ERR_STALE: the load is not under way (any more); ERR_PRECONDITION: it takes longer
+ * than what it loads is shown (TtlMinutes), and is given up. */
 int snippets_load_add(struct snippets *snippets, struct bytes name, int64_t load,
                       const struct snippet_load_row *rows, size_t count, struct arena *arena,
                       struct snippet_load_count *counts, struct err *err);
 
 /* Shows what was loaded. ERR_PRECONDITION: more than removed_percent_max percent of what is shown
- * would go. The load is given up then, and after a dry run, which tells the difference alone. */
+ * would go, or it took too long, as above. The load is given up then, and after a dry run, which
+ * tells the difference alone. */
 int snippets_load_finish(struct snippets *snippets, struct bytes name, int64_t load,
                          unsigned removed_percent_max, bool is_dry,
                          struct snippet_difference *difference, struct err *err);

@@ -31,7 +31,8 @@ static int allot(struct snippets *snippets, struct bytes text, struct err *err)
 
     if (rc)
         return rc;
-    rc = snippet_prefixes_allot(snippets->prefixes_path, config, &added, err);
+    rc = snippet_prefixes_allot(snippets->prefixes_path, config, snippets->options.clock, &added,
+                                err);
     if (rc == ERR_EXISTS) /* another process does so: its file is read */
         rc = 0;
     snippet_config_unref(config);

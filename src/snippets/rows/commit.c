@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* commit.c - see commit.h. */
+/*
+ * commit.c - see commit.h.
+ *
+ * Who has an answer asks again at once, most often. A group that began with the first who is back
+ * would leave all others to the next, so that each waits for two syncs and every sync serves half
+ * of them. So the committer waits until as many are back as are about: those it has just answered
+ * and those who came meanwhile; but no longer than a quarter of what a commit takes. Who writes
+ * alone is never waited for. Where syncs are quick and the processor is what is short, they come
+ * back too slowly for that to pay: after a wait in which fewer came than would have been written,
+ * the next group goes at once, after another such the next two, and so on.
+ */
 #include "snippets/rows/commit.h"
 
 #include <assert.h>
@@ -13,6 +23,11 @@
 #include "base/task.h"
 #include "snippets/bounds.h"
 
+enum {
+    GATHER_SHARE = 4,    /* of a commit's time: a quarter */
+    REST_COUNT_MAX = 64, /* groups that go at once before waiting is tried again */
+};
+
 enum { SNIPPET_COMMITTER_MAGIC = OBJECT_MAGIC('s', 'n', 'c', 'm') };
 
 struct snippet_committer {
@@ -25,8 +40,66 @@ struct snippet_committer {
     struct snippet_write *first; /* the queue */
     struct snippet_write **last;
     size_t waiting_count;
+    size_t about_count;  /* requests of the last group, and those that came meanwhile */
+    size_t signal_count; /* so many waiting wake the committer */
+    int64_t commit_us;   /* what the last one took */
+    unsigned rest_count; /* groups that are to go at once */
+    unsigned rest_next;  /* as many as that, if the next wait does not pay either */
     struct counter *commits, *members;
 };
+
+/* Whether a wait in which so many have come was worth its time: more than had been written in it.
+ */
+static void judge(struct snippet_committer *self, size_t before_count, size_t come_count,
+                  int64_t waited_us)
+{
+    if ((int64_t)come_count * self->commit_us > (int64_t)before_count * waited_us) {
+        self->rest_next = 1;
+        return;
+    }
+    self->rest_count = self->rest_next;
+    self->rest_next = self->rest_next < REST_COUNT_MAX ? self->rest_next * 2 : REST_COUNT_MAX;
+}
+
+/* Those who are about; under the lock. */
+static void wait_for_others(struct snippet_committer *self, struct task *task)
+{
+    const struct clock *clock = self->wanted.clock;
+    int64_t gather_us = self->commit_us / GATHER_SHARE, begun_us;
+    size_t before_count = self->waiting_count;
+    bool in_time = true;
+
+    if (self->rest_count) {
+        self->rest_count--;
+        return;
+    }
+    if (before_count >= self->about_count)
+        return;
+    if (gather_us > SNIPPET_COMMIT_GATHER_US_MAX)
+        gather_us = SNIPPET_COMMIT_GATHER_US_MAX;
+    begun_us = clock_mono_us(clock);
+    self->signal_count = self->about_count;
+    while (self->waiting_count < self->about_count && in_time && !task_is_stopping(task))
+        in_time = task_wait_on(task, &self->wanted, &self->lock, begun_us + gather_us);
+    judge(self, before_count, self->waiting_count - before_count, clock_mono_us(clock) - begun_us);
+}
+
+/* Waits for a first request, and for those who are about; false: there will be none. */
+static bool gather(struct snippet_committer *self, struct task *task)
+{
+    bool is_there;
+
+    task_says(task, "gathers a group");
+    pthread_mutex_lock(&self->lock);
+    self->signal_count = 1;
+    while (!self->first && !task_is_stopping(task))
+        task_wait_on(task, &self->wanted, &self->lock, CLOCK_NEVER);
+    if (self->first)
+        wait_for_others(self, task);
+    is_there = self->first != NULL;
+    pthread_mutex_unlock(&self->lock);
+    return is_there;
+}
 
 /* The next group: all that wait, up to a limit of writes and of bytes; the first whatever it
  * has. */
@@ -59,10 +132,17 @@ static size_t take(struct snippet_committer *self, struct snippet_write **group,
 static void commit(struct snippet_committer *self, struct snippet_write **group,
                    const struct snippet_part *parts, size_t count)
 {
+    int64_t begun_us = clock_mono_us(self->wanted.clock);
     struct err err;
     int rc = snippet_cache_write(self->cache, self->store, parts, count, NULL, NULL, &err);
     bool by_itself = rc && rc != ERR_UNAVAILABLE && count > 1;
 
+    pthread_mutex_lock(&self->lock);
+    self->commit_us = clock_mono_us(self->wanted.clock) - begun_us;
+    self->about_count = count + self->waiting_count;
+    if (self->about_count > SNIPPET_COMMIT_COUNT_MAX)
+        self->about_count = SNIPPET_COMMIT_COUNT_MAX;
+    pthread_mutex_unlock(&self->lock);
     counter_add(self->commits, 1);
     counter_add(self->members, count);
     for (size_t i = 0; i < count; i++) {
@@ -85,13 +165,9 @@ static void run(struct task *task, void *arg)
     for (;;) {
         size_t count;
 
-        pthread_mutex_lock(&self->lock);
-        while (!self->first && !task_is_stopping(task))
-            task_wait_on(task, &self->wanted, &self->lock, CLOCK_NEVER);
-        pthread_mutex_unlock(&self->lock);
-        count = take(self, group, parts);
-        if (!count)
+        if (!gather(self, task))
             return; /* it is to stop, and nothing waits */
+        count = take(self, group, parts);
         task_says(task, "commits a group");
         commit(self, group, parts, count);
     }
@@ -100,7 +176,7 @@ static void run(struct task *task, void *arg)
 int snippet_committer_submit(struct snippet_committer *self, struct snippet_write *write,
                              struct err *err)
 {
-    bool was_empty;
+    bool is_wanted;
 
     object_check(self, SNIPPET_COMMITTER_MAGIC);
     assert(write->done && !task_is_stopping(&self->task));
@@ -113,12 +189,12 @@ int snippet_committer_submit(struct snippet_committer *self, struct snippet_writ
                        "in a moment",
                        SNIPPET_COMMIT_QUEUE_COUNT);
     }
-    was_empty = !self->first;
     *self->last = write;
     self->last = &write->next;
     self->waiting_count++;
+    is_wanted = self->waiting_count == self->signal_count;
     pthread_mutex_unlock(&self->lock);
-    if (was_empty)
+    if (is_wanted)
         condition_signal(&self->wanted);
     return 0;
 }
@@ -136,6 +212,7 @@ int snippet_committer_start(struct store *store, struct snippet_cache *cache,
     self->store = store;
     self->cache = cache;
     self->last = &self->first;
+    self->rest_next = 1;
     pthread_mutex_init(&self->lock, NULL);
     condition_init(&self->wanted, clock);
     self->commits = metrics_counter("torg_snippets_commits_total", NULL,

@@ -104,6 +104,19 @@ static int tell_all(struct store_tx *tx, const struct step *step, struct err *er
 static const char REPLACED[] =
     "this load is not in progress: another has begun, it was given up, or the config has changed";
 
+int snippet_generation_begun(struct store *store, const struct snippet_prefix_list *prefixes,
+                             int64_t generation, int64_t *begun_us, struct err *err)
+{
+    int rc;
+
+    assert(prefixes->count > 0);
+    *begun_us = -1;
+    rc = store_read_integer(
+        store, "SELECT begun_us FROM snippet_space WHERE prefix = $1 AND loading = $2",
+        STORE_WITH(STORE_V_INT(prefixes->list[0]), STORE_V_INT(generation)), begun_us, err);
+    return !rc && *begun_us < 0 ? err_set(err, ERR_STALE, "%s", REPLACED) : rc;
+}
+
 static int change_to(struct store_tx *tx, void *arg, struct err *err)
 {
     struct step *step = arg;

@@ -34,6 +34,8 @@ int snippet_generation_begin(struct store *store, const struct snippet_prefix_li
                              int64_t *generation, struct err *err);
 
 /* Of ERR_STALE here: this generation is not being loaded (any more). */
+int snippet_generation_begun(struct store *store, const struct snippet_prefix_list *prefixes,
+                             int64_t generation, int64_t *begun_us, struct err *err);
 int snippet_generation_switch(struct store *store, const struct snippet_prefix_list *prefixes,
                               int64_t generation, struct err *err);
 int snippet_generation_abandon(struct store *store, const struct snippet_prefix_list *prefixes,

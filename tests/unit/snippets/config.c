@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Unit tests of snippets/config/config.h: every contradiction and its place; inheritance;
- * groups. */
+ * groups; the numbers of snippets, which several allot at once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,17 +184,18 @@ static void prefixes_are_kept(void **state)
     size_t added;
 
     snprintf(path, sizeof(path), "%s/prefixes.txt", dir);
-    assert_int_equal(snippet_prefixes_allot(path, config, &added, &err), 0);
+    assert_int_equal(snippet_prefixes_allot(path, config, clock_system(), &added, &err), 0);
     assert_int_equal(added, 2);
-    assert_int_equal(snippet_prefixes_allot(path, config, &added, &err), 0);
+    assert_int_equal(snippet_prefixes_allot(path, config, clock_system(), &added, &err), 0);
     assert_int_equal(added, 0);
     assert_int_equal(snippet_prefixes_load(path, arena, &prefixes, &err), 0);
     assert_int_equal(snippet_prefixes_find(&prefixes, bytes_of("b/c")), 1001);
     assert_int_equal(snippet_prefixes_find(&prefixes, bytes_of("b")), 0);
-    assert_int_equal(snippet_prefixes_free(path, bytes_of("a"), &err), 0);
-    assert_int_equal(snippet_prefixes_free(path, bytes_of("a"), &err), ERR_NOT_FOUND);
+    assert_int_equal(snippet_prefixes_free(path, bytes_of("a"), clock_system(), &err), 0);
+    assert_int_equal(snippet_prefixes_free(path, bytes_of("a"), clock_system(), &err),
+                     ERR_NOT_FOUND);
     /* A number that was the largest is not given to another while its line stands. */
-    assert_int_equal(snippet_prefixes_allot(path, config, &added, &err), 0);
+    assert_int_equal(snippet_prefixes_allot(path, config, clock_system(), &added, &err), 0);
     assert_int_equal(snippet_prefixes_load(path, arena, &prefixes, &err), 0);
     assert_int_equal(snippet_prefixes_find(&prefixes, bytes_of("a")), 1002);
     assert_int_equal(snippet_prefixes_read(bytes_of("5 a\n# x\n5 b\n"), arena, &prefixes, &err),
@@ -208,6 +210,54 @@ static void prefixes_are_kept(void **state)
     assert_non_null(strstr(err.text, "line 1, column 3"));
     arena_free(arena);
     snippet_config_unref(config);
+}
+
+enum { ALLOTTER_COUNT = 4, NAME_COUNT = 16 };
+
+/* Nothing but its number is the allotter's own: all write one file. */
+static void *allot(void *arg)
+{
+    const int *number = arg;
+    char path[128], text[128];
+
+    snprintf(path, sizeof(path), "%s/shared.txt", dir);
+    for (int i = 0; i < NAME_COUNT; i++) {
+        struct snippet_config *config;
+        struct err own_err;
+        size_t added = 0;
+
+        snprintf(text, sizeof(text), "Body { Output: JSON Sections { Name: \"n%d.%d\" } }", *number,
+                 i);
+        if (snippet_config_load(bytes_of(text), &(struct snippet_config_options){.dir = dir},
+                                &config, &own_err) ||
+            snippet_prefixes_allot(path, config, clock_system(), &added, &own_err) || added != 1) {
+            fprintf(stderr, "%s: %s\n", text, own_err.text);
+            abort();
+        }
+        snippet_config_unref(config);
+    }
+    return NULL;
+}
+
+static void who_allots_waits_for_another_who_does(void **state)
+{
+    struct arena *arena = arena_new();
+    struct snippet_prefixes prefixes;
+    pthread_t threads[ALLOTTER_COUNT];
+    int numbers[ALLOTTER_COUNT];
+    char path[128];
+
+    for (int i = 0; i < ALLOTTER_COUNT; i++) {
+        numbers[i] = i;
+        assert_int_equal(pthread_create(&threads[i], NULL, allot, &numbers[i]), 0);
+    }
+    for (int i = 0; i < ALLOTTER_COUNT; i++)
+        pthread_join(threads[i], NULL);
+    snprintf(path, sizeof(path), "%s/shared.txt", dir);
+    assert_int_equal(snippet_prefixes_load(path, arena, &prefixes, &err), 0);
+    assert_int_equal(prefixes.count, ALLOTTER_COUNT * NAME_COUNT);
+    assert_int_equal(prefixes.last, 1000 + ALLOTTER_COUNT * NAME_COUNT - 1);
+    arena_free(arena);
 }
 
 static void a_snippet_without_a_prefix_is_refused(void **state)
@@ -243,6 +293,7 @@ int main(void)
         cmocka_unit_test(circles_in_recursive_are_refused),
         cmocka_unit_test(options_are_inherited),
         cmocka_unit_test(prefixes_are_kept),
+        cmocka_unit_test(who_allots_waits_for_another_who_does),
         cmocka_unit_test(a_snippet_without_a_prefix_is_refused),
     };
 
