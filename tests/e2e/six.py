@@ -5,8 +5,8 @@ PostgreSQL, Kafka and ZooKeeper: offers, composer, receiver, indexer, searcher, 
 The same story is told to both, and both must answer searches alike: offers, totals, categories,
 filters with their counts, order where the request defines it. Then each of the six is killed -9 in
 turn while sellers write and buyers search; what the others must go on doing meanwhile is said at each
-(class Kills). So it is while the index gets other numbers. In the end nothing acknowledged is lost, and no buyer has seen an older state of an offer
-after a newer one.
+(class Kills). So it is while the index gets other numbers. In the end nothing acknowledged is lost,
+and no buyer has seen an older state of an offer after a newer one.
 
 usage: six.py TOPIC_PUT, with TORG_CRASH_KILLS and TORG_CRASH_SEED in the environment.
 """
