@@ -3,10 +3,12 @@
 #include "base/memory.h"
 
 #include <malloc.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static void *checked(void *memory, size_t size)
 {
@@ -68,6 +70,24 @@ void *mem_map(size_t size)
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     return checked(memory == MAP_FAILED ? NULL : memory, size);
+}
+
+void *mem_map_huge(size_t size)
+{
+    const size_t huge = (size_t)2 << 20, page = (size_t)sysconf(_SC_PAGESIZE);
+    uint8_t *memory;
+    size_t before;
+
+    if (size < huge)
+        return mem_map(size);
+    size = (size + page - 1) / page * page;
+    memory = mem_map(size + huge); /* so that it can begin with a huge page */
+    before = (huge - (uintptr_t)memory % huge) % huge;
+    if (before)
+        munmap(memory, before);
+    munmap(memory + before + size, huge - before);
+    madvise(memory + before, size, MADV_HUGEPAGE); /* a wish */
+    return memory + before;
 }
 
 void mem_unmap(void *memory, size_t size)

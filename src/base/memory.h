@@ -27,6 +27,9 @@ size_t mem_loose_size(void);
 
 /* Zeroed memory of its own pages, each of them resident once it was written to. */
 void *mem_map(size_t size);
+/* The same, of huge pages as far as it goes, where the system has them: for large tables that are
+ * read here and there. */
+void *mem_map_huge(size_t size);
 void mem_unmap(void *memory, size_t size); /* NULL is fine */
 
 /* The struct that embeds `member`, found from a pointer to it. */

@@ -19,7 +19,9 @@ enum {
     NUMBER_NUMBERING_SIZE_MAX = 48, /* of a numbering's name: a key of coord/ with its prefix */
     NUMBER_PLACE_SIZE_MAX = 512,    /* of a state's name in a store: as blob/ has them */
     NUMBER_LOAD_COUNT = 4000,       /* rows of one read when what is free, or keys, are loaded */
-    NUMBER_KNOWN_COUNT_MAX = 64 << 20,  /* keys that an owner learns of a shard: 1 GB of memory */
+    NUMBER_KNOWN_COUNT_MAX = 64 << 20, /* keys that an owner learns of a shard: 1 GB of memory */
+    NUMBER_RANK_COUNT_MAX =
+        64 << 20, /* keys of a shard that are numbered by rank: 1 GB of memory */
     NUMBER_COLUMN_ROW_COUNT_MAX = 4096, /* columns from outside that a searcher follows, of all */
 
     /* ---- the pipeline ---- */

@@ -6,15 +6,18 @@
  * A key itself is not kept, but its hash by a secret: 32 bits choose a leaf, 64 more tell the
  * entries within it from one another.
  *
- *     leaf   -> entries   where each of 54 parts of them ends         a cache line
+ *     leaf   where each of 54 parts of its entries ends, -> more     a cache line
+ *     own    the first 134 entries of each leaf, leaf after leaf      in huge pages
+ *     more   those behind them, some ten                              of the heap
  *     entry  [ hash u64 | doc_id, is_gone u32 ]                       12 bytes, by parts, no gaps
  *
- * So a look reads the line of the leaf, and one or two lines of some two entries. A leaf is for
- * some 128 keys; key_table_is_crowded tells that the table should be made anew, for more.
+ * So a look reads the line of the leaf, and one or two lines of some three entries. With pages of
+ * 4 KB it would miss the TLB as often as the caches. A leaf is for some 144 keys;
+ * key_table_is_crowded tells that the table should be made anew, for more.
  *
  * Keys that are there are told from one another exactly: one that looks like another is refused
  * (key_table_add), and its table is made anew, with another secret. A key that is not there is
- * taken for one of its leaf once in 2^64 / 128, some 10^-17: of ten million keys that never came
+ * taken for one of its leaf once in 2^64 / 144, some 10^-17: of ten million keys that never came
  * before, one is with a chance of 10^-10. Without the secret nobody can look for such a key.
  *
  * What was changed is kept until key_table_commit, or taken back by key_table_rollback. Threads:

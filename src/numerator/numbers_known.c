@@ -110,7 +110,7 @@ static int learn(struct numbers *numbers, struct store_tx *tx, uint32_t asked, s
         (known->table && key_table_count(known->table) >= NUMBER_KNOWN_COUNT_MAX))
         return 0;
     if (!known->table)
-        known->table = key_table_new(slots_size(&numbers->slots));
+        known->table = key_table_new(slots_owned(&numbers->slots));
     buf_init(&page.last, NUMBER_KEY_SIZE_MAX);
     rc = slot_rows_after(tx, &numbers->place, after, max, take_key, &page, err);
     if (rc == 0 && !page.is_refused) {

@@ -140,6 +140,16 @@ uint32_t slots_size(const struct slots *slots)
     return at > 0 ? (at - 1) * NUMBER_EXTENT_SIZE + slots_extent(slots, at - 1, &class_no) : 0;
 }
 
+uint32_t slots_owned(const struct slots *slots)
+{
+    size_t others = slots->held_count - slots->held_first;
+
+    for (uint32_t i = 0; i < slots->class_count; i++)
+        others += slots->classes[i].free_count;
+    assert(others <= slots_size(slots));
+    return slots_size(slots) - (uint32_t)others;
+}
+
 /* --- picking --- */
 
 /* What was held long enough becomes free, as the generation that is made next sees it. Never

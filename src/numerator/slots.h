@@ -99,5 +99,7 @@ void slots_restored(struct slots *slots, uint32_t generation);
 uint32_t slots_extent(const struct slots *slots, uint32_t at, uint32_t *class_no);
 /* One above the highest number that was ever given. */
 uint32_t slots_size(const struct slots *slots);
+/* Those below it that are not free and not held. */
+uint32_t slots_owned(const struct slots *slots);
 
 #endif

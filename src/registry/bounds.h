@@ -82,6 +82,7 @@ enum {
     FAILED_PAGE_COUNT_MAX = 1000,
     FAILED_REPLAY_COUNT = 1000, /* replayed by one transaction */
     POUR_COUNT = 250,           /* stored documents put into a backfill at once: some 10 ms */
+    RANK_CHUNK_MAX = 500,       /* stored documents that get their numbers in one transaction */
     POUR_LANE_COUNT_MAX = 2000, /* elements of the lane; then it is waited for */
     POUR_BUSY_MS = 500,         /* main has more all the time: so often nevertheless */
     TEND_MS = 5000,             /* how often the ends of index topics are looked at ... */

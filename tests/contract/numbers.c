@@ -602,6 +602,89 @@ static void a_key_that_comes_back_in_time_has_its_number_and_birth(void **state)
     free(work);
 }
 
+/* --- files beside numbers that are given again --- */
+
+enum { FILE_COUNT = 40, FILE_STEP_COUNT = 200 };
+
+/* Who has which number, and since when. A copy of it is what a table of numbers said when it was
+ * exported, and what a column that is made from it says for ever. */
+struct owners {
+    uint32_t generation;
+    int keys[NUMBER_EXTENT_SIZE]; /* -1: none */
+    uint32_t births[NUMBER_EXTENT_SIZE];
+};
+
+static int read_owners(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct owners *owners = arg;
+    struct store_rows rows = store_select(
+        tx, "SELECT key, doc_id, birth_generation FROM number_slot WHERE space = $1 AND shard = $2",
+        STORE_WITH(STORE_V_INT(SPACE), STORE_V_INT(SHARD)));
+
+    memset(owners->keys, 0xff, sizeof(owners->keys));
+    while (store_next(&rows)) {
+        int64_t doc_id = rows.columns[1].integer;
+        int key = 0;
+
+        while (!bytes_equal(rows.columns[0].bytes, key_of(key)))
+            key++;
+        owners->keys[doc_id] = key;
+        owners->births[doc_id] = (uint32_t)rows.columns[2].integer;
+    }
+    return store_rows_end(&rows, err);
+}
+
+/* What a searcher shows of the file is the owner's, and what the file has of the owner is shown.
+ * How many values there are of others, which are not shown. */
+static int check_file(const struct owners *file, const struct owners *now)
+{
+    int hidden_count = 0;
+
+    for (int i = 0; i < NUMBER_EXTENT_SIZE; i++) {
+        if (now->keys[i] < 0)
+            continue;
+        if (now->births[i] <= file->generation)
+            assert_int_equal(file->keys[i], now->keys[i]);
+        else
+            hidden_count += file->keys[i] >= 0;
+    }
+    return hidden_count;
+}
+
+/* Nothing is held, and all files are in use for ever: the birth alone keeps a value from the next
+ * owner of its number, so that no hold has to wait for those who have a file mapped. */
+static void a_file_of_any_age_has_nothing_of_another_owner(void **state)
+{
+    struct fixture *fixture = start_migrated(state);
+    const struct number_rules rules = {0};
+    uint64_t seed = env_number("TORG_MODEL_SEED", random_u64());
+    struct rng rng = rng_seeded(seed);
+    struct work *work = mem_zero(sizeof(*work));
+    struct owners *files = mem_array(FILE_COUNT, sizeof(*files)), *now = mem_zero(sizeof(*now));
+    int steps = fixture->backend->postgres ? FILE_STEP_COUNT / 5 : FILE_STEP_COUNT;
+    int file_count = 0, hidden_count = 0;
+    struct err err = {0};
+
+    print_message("seed %" PRIu64 "\n", seed);
+    work->numbers = opened(fixture, &rules);
+    for (int i = 0; i < steps; i++) {
+        work->now_us = 1000 + i;
+        run_one(fixture, work, (enum op_kind)rng_below(&rng, 3),
+                (int)rng_below(&rng, KEY_COUNT - 9), 1 + (uint32_t)rng_below(&rng, 9));
+        assert_int_equal(store_read(fixture->store, read_owners, now, &err), 0);
+        now->generation = numbers_version(work->numbers).generation;
+        for (int k = 0; k < file_count; k++)
+            hidden_count += check_file(&files[k], now);
+        if (file_count < FILE_COUNT && rng_below(&rng, 4) == 0)
+            files[file_count++] = *now;
+    }
+    assert_true(hidden_count > 0); /* numbers were given again */
+    numbers_close(work->numbers);
+    free(files);
+    free(now);
+    free(work);
+}
+
 static void a_stale_ticket_gives_nothing(void **state)
 {
     struct fixture *fixture = start_migrated(state);
@@ -846,6 +929,7 @@ static const struct test_case cases[] = {
     CASE(random_transactions_agree_with_a_naive_model),
     CASE(a_number_is_given_again_only_after_ttl_and_hold),
     CASE(a_key_that_comes_back_in_time_has_its_number_and_birth),
+    CASE(a_file_of_any_age_has_nothing_of_another_owner),
     CASE(a_stale_ticket_gives_nothing),
     CASE(classes_keep_to_their_extents),
     CASE(what_is_left_is_given),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numberings belong to epochs: torg epoch start --shards and --renumber beside the numbers that serve, under
-writes, searches and kills; switched to, back, and dropped with the numbers that nobody has any more."""
+"""Numberings belong to epochs: torg epoch start --shards and --renumber, also by a field, beside the numbers that
+serve, under writes, searches and kills; switched to, back, and dropped with the numbers that nobody has any more."""
+import csv
 import json
 import random
 import signal
@@ -13,13 +14,14 @@ from kit.bicycles import Bicycles, document
 
 COUNT = 600
 KILLS = 3
+RANKED_COUNT = 2000         # while so many get their numbers, some kill meets them
 DEADLINE_MS = 60000         # the longest: no search is lost to a busy machine
 PATIENTLY = ("--wait", f"{tap.PATIENCE_S}s")
 
 
 class Client(Bicycles):
-    def __init__(self, *options):
-        super().__init__(COUNT, *options)
+    def __init__(self, *options, count=COUNT):
+        super().__init__(count, *options)
 
     def keys(self, **more):
         """Of all documents that are found, in the order of prices; as often as they are."""
@@ -61,6 +63,15 @@ class Client(Bicycles):
             rows = base.execute("SELECT n.rebuild, n.shard, (SELECT COUNT(*) FROM number_slot s WHERE "
                                 "s.space = n.space AND s.shard = n.shard) FROM number_space n").fetchall()
         return {(rebuild, shard): count for rebuild, shard, count in rows}
+
+    def numbered(self, epoch):
+        """Keys of the epoch's first shard in the order of their numbers, which are 0, 1, 2, ... and no others."""
+        self.torg("numerator", "export", "--epoch", str(epoch), f"{epoch}.numbers")
+        self.torg("numerator", "inspect", f"{epoch}.numbers", "--docs-table", f"{epoch}.csv")
+        with open(f"{self.place.dir}/{epoch}.csv", encoding="utf-8", newline="") as table:
+            rows = sorted(csv.DictReader(table), key=lambda row: int(row["doc_id"]))
+        tap.equal([int(row["doc_id"]) for row in rows], list(range(len(rows))))
+        return [row["pk"] for row in rows]
 
     def freshness(self):
         """{(epoch, shard): T.S.V.G} as searchers tell it."""
@@ -182,9 +193,74 @@ def documents_are_numbered_anew_without_holes():
         client.verify()
 
 
+def price_of(number):
+    return number * 7919 % 50       # many have the same
+
+
+@tap.test
+def documents_are_numbered_in_the_order_of_a_field():
+    with Client() as client:
+        prices = {f"bike-{i}": price_of(i) for i in range(COUNT)}
+        client.put(*(document(i, 2, price=price_of(i)) for i in range(COUNT)))
+        client.put(*({"pk": f"bare-{i}", "version": 1, "fields": [{"name": "title", "text": "no price"}]}
+                     for i in range(20)))
+        for epoch, words, wanted in ((2, (), sorted(prices.values(), reverse=True)),
+                                     (3, ("--ascending",), sorted(prices.values()))):
+            client.torg("epoch", "start", "--renumber", "--by", "price", *words)
+            client.torg("epoch", "switch", *PATIENTLY)
+            order = client.numbered(epoch)
+            tap.equal([prices[pk] for pk in order[:COUNT]], wanted)
+            tap.equal(sorted(order[COUNT:]), sorted(f"bare-{i}" for i in range(20)))
+            token = client.put(document(5000 + epoch, price=1000))
+            tap.contains(str(client.keys(wait=token)), f"bike-{5000 + epoch}")
+            tap.equal(client.numbered(epoch)[-1], f"bike-{5000 + epoch}")   # whatever its rank
+            prices[f"bike-{5000 + epoch}"] = 1000
+            client.put({"pk": f"bike-{5000 + epoch}", "version": 2, "event": "DELETE"})
+        client.verify()
+
+
+class WritingSome(Writing):
+    """Every second document is left alone."""
+
+    def draw(self):
+        number, put = super().draw()
+        while number % 2:
+            number, put = super().draw()
+        return number, put
+
+
+@tap.test
+def numbers_follow_a_field_through_writes_and_kills():
+    seed = random.randrange(1 << 30)
+    print(f"# seed {seed}")
+    with Client(count=RANKED_COUNT) as client:
+        for first in range(0, RANKED_COUNT, COUNT):
+            client.put(*(document(i, 2, price=price_of(i))
+                         for i in range(first, min(first + COUNT, RANKED_COUNT))))
+        alone = [f"bike-{i}" for i in range(1, RANKED_COUNT, 2)]
+        writing = WritingSome(client, seed)
+        writing.versions = dict.fromkeys(range(RANKED_COUNT), 2)
+        writing.start()
+        try:
+            wanted = journey(client, writing, ("--renumber", "--by", "price"), [1, 1], KILLS)
+        finally:
+            writing.ended = True
+        client.wait_keys(wanted, "the old epoch is filled all the time", epoch=1)
+        order = [int(pk[5:]) for pk in client.numbered(2) if pk in set(alone)]
+        tap.equal(len(order), len(alone))
+        tap.equal([price_of(i) for i in order], sorted((price_of(i) for i in order), reverse=True))
+        client.verify()
+
+
 @tap.test
 def what_cannot_be_is_refused_with_the_reason():
     with Client("--registry.shards", "2") as client:
+        tap.contains(client.torg("epoch", "start", "--by", "price", code=2), "--by=price: say --renumber, too")
+        tap.contains(client.torg("epoch", "start", "--renumber", "--ascending", code=2), "say --by FIELD, too")
+        tap.contains(client.torg("epoch", "start", "--renumber", "--by", "prize", code=2),
+                     'renumberBy: the new epoch has no field "prize"')
+        tap.contains(client.torg("epoch", "start", "--renumber", "--by", "title", code=2),
+                     'field "title" is text, which has no order of numbers')
         tap.contains(client.torg("epoch", "start", "--shards", "none", code=2), "--shards=none: expected a number")
         tap.contains(client.torg("epoch", "start", "--shards", "65", code=2), "from 1 to 64")
         told = client.torg("epoch", "start", "--shards", "3", code=2)

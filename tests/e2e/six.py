@@ -5,11 +5,12 @@ PostgreSQL, Kafka and ZooKeeper: offers, composer, receiver, indexer, searcher, 
 The same story is told to both, and both must answer searches alike: offers, totals, categories,
 filters with their counts, order where the request defines it. Then each of the six is killed -9 in
 turn while sellers write and buyers search; what the others must go on doing meanwhile is said at each
-(class Kills). In the end nothing acknowledged is lost, and no buyer has seen an older state of an offer
-after a newer one.
+(class Kills). So it is while the index gets other numbers. In the end nothing acknowledged is lost,
+and no buyer has seen an older state of an offer after a newer one.
 
 usage: six.py TOPIC_PUT, with TORG_CRASH_KILLS and TORG_CRASH_SEED in the environment.
 """
+import csv
 import json
 import os
 import random
@@ -416,6 +417,45 @@ class Kills:
                     f"{self.buyer.answers} searches, {self.buyer.refusals} refused; "
                     f"checked {sorted(lines)}")
 
+    # --- other numbers ---
+
+    def epoch(self, *words):
+        done = self.site.torg("indexer", "epoch", *words, "--client", "offers")
+        tap.equal(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def move(self, *start):
+        """To an epoch with other numbers, while the indexer is killed and sellers write."""
+        tap.contains(self.epoch("start", *start), "building")
+        self.kill("indexer")
+        self.switch()
+        self.goes_on(self.acknowledged, "writes to the new numbers")
+        self.goes_on(self.bought, "searches of the new numbers")
+
+    def switch(self):
+        self.epoch("switch", "--wait", f"{tap.PATIENCE_S}s")
+
+    def numbered(self, epoch, shard):
+        """Ids of offers in the order of their numbers."""
+        place = self.site.at("indexer")
+        for words in (("export", "--client", "offers", "--epoch", str(epoch), "--shard", str(shard), "numbers"),
+                      ("inspect", "numbers", "--docs-table", "docs.csv")):
+            done = place.torg("numerator", *words, *self.site.backends)
+            tap.equal(done.returncode, 0, done.stdout + done.stderr)
+        with open(place.dir / "docs.csv", encoding="utf-8", newline="") as table:
+            rows = sorted(csv.DictReader(table), key=lambda row: int(row["doc_id"]))
+        tap.equal([int(row["doc_id"]) for row in rows], list(range(len(rows))))
+        return [row["pk"] for row in rows]
+
+    def check_order(self, epoch, shards):
+        """At rest: all that is on sale, the dearest first."""
+        prices = {pk: shown[1] for pk, shown in market.active(self.sellers).items()}
+        found = [[pk for pk in self.numbered(epoch, shard) if pk in prices] for shard in range(shards)]
+        tap.equal(sorted(sum(found, [])), sorted(prices))
+        for order in found:
+            order = [prices[pk] for pk in order]
+            tap.equal(order, sorted(order, reverse=True))
+
     def are_none_parked(self):
         """One that waits for its next try, since the store was away, is no fault."""
         parked = self.site.torg("offers", "parked", "list", "--stage", "composer")
@@ -478,6 +518,25 @@ def whichever_of_the_six_is_killed_nothing_is_lost_and_the_rest_goes_on():
         tap.wait_until(lambda: "composer" not in order[:KILLS] or fetched + kills.fetched() > 0,
                        what="an offer read anew, since its record was unreadable")
         kills.check()
+        for place in site.all():
+            tap.equal(place.stop(), 0, place.log()[-4000:])
+
+
+@tap.test
+def six_processes_get_other_numbers_under_writes_and_kills():
+    zookeeper = tap.need("zookeeper")
+    with Database() as database, OwnKafka() as kafka, \
+            SixProcesses(database, kafka.address, zookeeper) as site:
+        kills = Kills(site)
+        kills.begin()
+        kills.move("--shards", "6")
+        kills.move("--renumber", "--by", "price")
+        kills.check()
+        kills.epoch("start", "--renumber", "--by", "price", "--shards", "3")    # nobody writes
+        kills.switch()
+        kills.check_order(4, 3)
+        market.wait_for_index(kills.at.buyer, market.active(kills.sellers))
+        chain.verify(site.at("searcher"), "--rebuild", "--client", "offers", *site.backends)
         for place in site.all():
             tap.equal(place.stop(), 0, place.log()[-4000:])
 

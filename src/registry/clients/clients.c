@@ -57,14 +57,15 @@ void client_unref(const struct client_view *client)
 
 struct client_view client_unborn(void)
 {
-    return (struct client_view){
-        .shard_count = 1,
-        .writing_epoch = 1,
-        .serving_epoch = 1,
-        .epochs = {{.epoch = 1, .state = TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING}},
-        .epoch_count = 1,
-        .numberings = {{.scheme = 1}},
-        .numbering_count = 1};
+    return (struct client_view){.shard_count = 1,
+                                .writing_epoch = 1,
+                                .serving_epoch = 1,
+                                .epochs = {{.epoch = 1,
+                                            .state = TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING,
+                                            .number_by = ""}},
+                                .epoch_count = 1,
+                                .numberings = {{.scheme = 1}},
+                                .numbering_count = 1};
 }
 
 const struct epoch_view *client_epoch(const struct client_view *client, int64_t epoch)

@@ -47,6 +47,8 @@ struct epoch_view {
     uint32_t field_count;
     int64_t started_us;
     uint32_t numbering;    /* its place among the client's */
+    const char *number_by; /* the field in whose order stored documents are numbered; "": none */
+    bool is_ascending;     /* the least of it first */
     const uint16_t *slots; /* names to places in fields; see clients_load.c */
     uint32_t slot_mask;
 };

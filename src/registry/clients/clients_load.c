@@ -103,9 +103,10 @@ static uint32_t place_numbering(struct client_view *view, const struct numbering
     return at;
 }
 
-/* columns: epoch, state, started_us, space, shard_count, rebuild */
-static int take_epoch(struct client_view *view, const struct store_value *columns, struct err *err)
+/* columns: epoch, state, started_us, space, shard_count, rebuild, numbered_by, is_ascending */
+static int take_epoch(struct held_view *held, const struct store_value *columns, struct err *err)
 {
+    struct client_view *view = &held->view;
     int64_t shard_count = columns[4].integer ? columns[4].integer : view->shard_count;
     const struct numbering numbering = {.space = columns[3].integer ? columns[3].integer : view->id,
                                         .kind = (uint32_t)view->id,
@@ -124,7 +125,9 @@ static int take_epoch(struct client_view *view, const struct store_value *column
         (struct epoch_view){.epoch = columns[0].integer,
                             .state = (Torg__V1__IndexMap__Epoch__State)columns[1].integer,
                             .started_us = columns[2].integer,
-                            .numbering = place_numbering(view, &numbering)};
+                            .numbering = place_numbering(view, &numbering),
+                            .number_by = arena_text(held->arena, columns[6].bytes),
+                            .is_ascending = columns[7].integer != 0};
     return 0;
 }
 
@@ -199,13 +202,13 @@ static int load_epochs(struct store_tx *tx, struct held_view *view, struct err *
 {
     struct store_rows rows =
         store_select(tx,
-                     "SELECT epoch, state, started_us, space, shard_count, rebuild "
-                     "FROM registry_epoch WHERE client_id = $1 ORDER BY epoch",
+                     "SELECT epoch, state, started_us, space, shard_count, rebuild, numbered_by, "
+                     "is_ascending FROM registry_epoch WHERE client_id = $1 ORDER BY epoch",
                      STORE_WITH(STORE_V_INT(view->view.id)));
     int rc;
 
     while (store_next(&rows))
-        rows.rc = take_epoch(&view->view, rows.columns, err);
+        rows.rc = take_epoch(view, rows.columns, err);
     rc = store_rows_end(&rows, err);
     for (uint32_t i = 0; i < view->view.epoch_count && !rc; i++)
         rc = load_fields(tx, view, &view->view.epochs[i], err);

@@ -164,7 +164,8 @@ static int prepare_start(struct act *act, void *arg, struct err *err)
                        built->epoch, act->client->name);
     rc = epoch_propose(act->client, starting->request->fields, starting->request->n_fields,
                        starting->reasons, &starting->proposal, err);
-    return rc ? rc : epoch_check_numbers(act->client, starting->request, err);
+    return rc ? rc
+              : epoch_check_numbers(act->client, &starting->proposal.view, starting->request, err);
 }
 
 /* Numbers of epochs are never used again: their topics may still be there. */
@@ -189,11 +190,14 @@ static int insert_epoch(struct store_tx *tx, const struct act *act, struct err *
     if (!rc)
         rc = store_exec(tx,
                         "INSERT INTO registry_epoch (client_id, epoch, state, started_us, space, "
-                        "shard_count, rebuild) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                        "shard_count, rebuild, numbered_by, is_ascending) "
+                        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
                         STORE_WITH(STORE_V_INT(act->client->id), STORE_V_INT(act->epoch),
                                    STORE_V_INT(STATE(BUILDING)), STORE_V_INT(act->entry.at_us),
                                    STORE_V_INT(numbering.space), STORE_V_INT(numbering.scheme),
-                                   STORE_V_INT(numbering.rebuild)),
+                                   STORE_V_INT(numbering.rebuild),
+                                   STORE_V_STRING(act->start->renumber_by),
+                                   STORE_V_INT(act->start->renumber_ascending)),
                         NULL, err);
 
     for (uint32_t i = 0; i < act->proposal->fields.count && !rc; i++) {
@@ -202,7 +206,9 @@ static int insert_epoch(struct store_tx *tx, const struct act *act, struct err *
         field.epoch = act->epoch;
         rc = schema_insert(tx, act->client->id, &field, act->arena, err);
     }
-    return rc ? rc : backfill_begin(tx, act->client, act->epoch, numbering.scheme, err);
+    return rc ? rc
+              : backfill_begin(tx, act->client, act->epoch, numbering.scheme,
+                               *act->start->renumber_by != '\0', err);
 }
 
 static int start_tx(struct store_tx *tx, void *arg, struct err *err)
@@ -287,6 +293,27 @@ static int check_lacks(struct store_tx *tx, struct act *act, struct err *err)
     return rc ? rc : refuse_lacks(act, lacks.list, lacks.count, err);
 }
 
+/* What is written before a shard is numbered comes to the epoch with its pour alone: who went there
+ * without it would lose writes, and no force is meant to do that. */
+static int check_numbered(struct store_tx *tx, const struct act *act, struct err *err)
+{
+    const struct epoch_view *epoch = client_epoch(act->client, act->epoch);
+    const struct backfill_place first = {act->client->id, act->epoch, 0};
+    uint64_t shards = 0;
+    int rc = 0;
+
+    if (*epoch->number_by)
+        rc = backfill_find_unnumbered(tx, &first, client_numbering(act->client, epoch)->scheme,
+                                      &shards, err);
+    if (rc || !shards)
+        return rc;
+    return err_set(err, ERR_PRECONDITION,
+                   "epoch %" PRId64
+                   " is being numbered by %s, and has no document yet: wait, or abandon it; it "
+                   "cannot be forced",
+                   act->epoch, epoch->number_by);
+}
+
 /* Who is moved to an epoch does not find what does not fit it: that is to be known, not met. */
 static int check_losses(struct store_tx *tx, struct act *act, struct err *err)
 {
@@ -325,6 +352,8 @@ static int switch_tx(struct store_tx *tx, void *arg, struct err *err)
         rc = begin_act(tx, act, err);
     if (!rc && !act->force)
         rc = check_lacks(tx, act, err);
+    if (!rc)
+        rc = check_numbered(tx, act, err);
     for (uint32_t i = 0; i < client->epoch_count && !rc; i++) {
         int64_t epoch = client->epochs[i].epoch;
 

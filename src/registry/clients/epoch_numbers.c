@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "config/bounds.h"
+#include "registry/receiving/document.h"
 #include "store/sequence.h"
 
 static const struct numbering *numbering_now(const struct client_view *client)
@@ -20,7 +21,28 @@ static bool wants_other(const struct client_view *client,
            (request->shard_count && request->shard_count != numbering_now(client)->scheme);
 }
 
-int epoch_check_numbers(const struct client_view *client,
+/* The field must be there, and have one number a document. */
+static int check_field(const struct epoch_view *proposed, const char *name, struct err *err)
+{
+    const struct epoch_field *field = epoch_find_field(proposed, bytes_of(name));
+
+    if (!field)
+        return err_set(err, ERR_INVALID,
+                       "renumber_by: the new epoch has no field \"%s\": expected one that "
+                       "documents have, an integer, a decimal or a date",
+                       name);
+    if (field->type != TORG__V1__SCHEMA_FIELD__TYPE__INTEGER &&
+        field->type != TORG__V1__SCHEMA_FIELD__TYPE__DECIMAL &&
+        field->type != TORG__V1__SCHEMA_FIELD__TYPE__DATE)
+        return err_set(
+            err, ERR_INVALID,
+            "renumber_by: field \"%s\" is %s, which has no order of numbers: expected an "
+            "integer, a decimal or a date",
+            name, schema_type_name(field->type));
+    return 0;
+}
+
+int epoch_check_numbers(const struct client_view *client, const struct epoch_view *proposed,
                         const Torg__V1__StartEpochRequest *request, struct err *err)
 {
     if (request->shard_count > CLIENT_SHARD_COUNT_MAX ||
@@ -30,7 +52,12 @@ int epoch_check_numbers(const struct client_view *client,
                        " shards, so its index has %" PRIu32 " or a multiple of that, at most %d",
                        request->shard_count, client->name, client->shard_count, client->shard_count,
                        CLIENT_SHARD_COUNT_MAX);
-    return 0;
+    if (!*request->renumber_by && request->renumber_ascending)
+        return err_set(err, ERR_INVALID, "renumber_ascending: tell the field, as renumber_by");
+    if (*request->renumber_by && !request->renumber)
+        return err_set(err, ERR_INVALID,
+                       "renumber_by: documents are numbered by a field when renumber is set, too");
+    return *request->renumber_by ? check_field(proposed, request->renumber_by, err) : 0;
 }
 
 /* A V is never used again: data that was made for it may still be somewhere. */

@@ -11,8 +11,8 @@
 #include "registry/clients/clients.h"
 #include "torg/v1/epoch.pb-c.h"
 
-/* Whether it can be as it is asked for; nothing is read or written. */
-int epoch_check_numbers(const struct client_view *client,
+/* Whether it can be as it is asked for; nothing is read or written. proposed: with its fields. */
+int epoch_check_numbers(const struct client_view *client, const struct epoch_view *proposed,
                         const Torg__V1__StartEpochRequest *request, struct err *err);
 /* Inside the transaction that begins the epoch. */
 int epoch_choose_numbers(struct store_tx *tx, const struct client_view *client,

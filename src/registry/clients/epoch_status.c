@@ -25,10 +25,14 @@ static void add_lack(struct epoch_lacks *lacks, char *text)
     lacks->list = list;
 }
 
-static void judge(const struct backfill *backfill, const struct lane_state *lane, uint32_t shard,
-                  struct epoch_lacks *lacks)
+static void judge(const struct backfill *backfill, const struct lane_state *lane,
+                  const struct epoch_view *epoch, uint32_t shard, struct epoch_lacks *lacks)
 {
-    if (!backfill->is_done)
+    if (!backfill->is_numbered)
+        add_lack(lacks, arena_printf(lacks->arena,
+                                     "documents of shard %" PRIu32 " are being numbered by %s",
+                                     shard, epoch->number_by));
+    else if (!backfill->is_done)
         add_lack(lacks,
                  arena_printf(lacks->arena,
                               "shard %" PRIu32 " still pours stored documents, %" PRId64 " so far",
@@ -67,7 +71,7 @@ int epoch_find_lacks(struct store_tx *tx, const struct client_view *client, int6
 
         rc = look_at_shard(tx, client, view, i, &backfill, &lane, err);
         if (!rc)
-            judge(&backfill, &lane, i, lacks);
+            judge(&backfill, &lane, view, i, lacks);
     }
     return rc;
 }
@@ -170,6 +174,7 @@ static int tell_epoch(struct store_tx *tx, const struct looking *looking,
     told->field_count = epoch->field_count;
     told->numbers = arena_printf(looking->arena, "%" PRIu32 ".%" PRIu32 ".%" PRIu32,
                                  numbering->kind, numbering->scheme, numbering->rebuild);
+    told->numbered_by = arena_strdup(looking->arena, epoch->number_by);
     told->shards = arena_array(looking->arena, count, sizeof(Torg__V1__EpochShard *));
     for (; told->n_shards < count && !rc; told->n_shards++) {
         Torg__V1__EpochShard *shard = MESSAGE_NEW(epoch_shard, looking->arena);

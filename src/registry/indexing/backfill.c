@@ -2,6 +2,7 @@
 /* backfill.c - see backfill.h. */
 #include "registry/indexing/backfill.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -9,20 +10,20 @@
 #include "registry/indexing/queue.h"
 
 static int insert(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,
-                  uint32_t shard_count, bool is_done, struct err *err)
+                  uint32_t shard_count, bool is_done, bool is_numbered, struct err *err)
 {
     int64_t first, last;
 
     number_shard_range(shard, shard_count, &first, &last);
     return store_exec(tx,
                       "INSERT INTO registry_backfill (client_id, epoch, shard, hash, is_done, "
-                      "poured_count, refused_count, late_count, end_idx) "
-                      "VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0)",
+                      "poured_count, refused_count, late_count, end_idx, is_numbered) "
+                      "VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0, $6)",
                       STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(epoch), STORE_V_INT(shard),
                                  STORE_V_INT(is_done              ? last
                                              : first == INT64_MIN ? first
                                                                   : first - 1),
-                                 STORE_V_INT(is_done)),
+                                 STORE_V_INT(is_done), STORE_V_INT(is_numbered)),
                       NULL, err);
 }
 
@@ -39,18 +40,18 @@ static int insert_missing(struct store_tx *tx, const struct client_view *client,
 
         rc = backfill_find(tx, client->id, epoch->epoch, shard, &backfill, &found, err);
         if (!rc && !found)
-            rc = insert(tx, client->id, epoch->epoch, shard, shard_count, true, err);
+            rc = insert(tx, client->id, epoch->epoch, shard, shard_count, true, true, err);
     }
     return rc;
 }
 
 int backfill_begin(struct store_tx *tx, const struct client_view *client, int64_t epoch,
-                   uint32_t shard_count, struct err *err)
+                   uint32_t shard_count, bool is_ranked, struct err *err)
 {
     int rc = 0;
 
     for (uint32_t shard = 0; shard < shard_count && !rc; shard++)
-        rc = insert(tx, client->id, epoch, shard, shard_count, false, err);
+        rc = insert(tx, client->id, epoch, shard, shard_count, false, !is_ranked, err);
     for (uint32_t i = 0; i < client->epoch_count && !rc; i++)
         rc = insert_missing(tx, client, &client->epochs[i], err);
     return rc;
@@ -62,11 +63,12 @@ int backfill_find(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_
     struct store_rows rows =
         store_select(tx,
                      "SELECT hash, is_done, poured_count, refused_count, late_count, end_idx, "
-                     "pour_no, is_whole, mark_ticket, mark_offset, whole_offset, whole_us "
+                     "pour_no, is_whole, mark_ticket, mark_offset, whole_offset, whole_us, "
+                     "is_numbered "
                      "FROM registry_backfill WHERE client_id = $1 AND epoch = $2 AND shard = $3",
                      STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(epoch), STORE_V_INT(shard)));
 
-    *backfill = (struct backfill){.is_whole = true, .mark_offset = -1};
+    *backfill = (struct backfill){.is_numbered = true, .is_whole = true, .mark_offset = -1};
     *found = store_next(&rows);
     if (*found)
         *backfill = (struct backfill){.hash = rows.columns[0].integer,
@@ -80,7 +82,8 @@ int backfill_find(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_
                                       .mark_ticket = (uint64_t)rows.columns[8].integer,
                                       .mark_offset = rows.columns[9].integer,
                                       .whole_offset = rows.columns[10].integer,
-                                      .whole_us = rows.columns[11].integer};
+                                      .whole_us = rows.columns[11].integer,
+                                      .is_numbered = rows.columns[12].integer != 0};
     return store_rows_end(&rows, err);
 }
 
@@ -115,6 +118,35 @@ int backfill_add_late(struct store_tx *tx, int64_t client_id, int64_t epoch, uin
                       STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(epoch), STORE_V_INT(shard),
                                  STORE_V_INT(count)),
                       NULL, err);
+}
+
+/* --- numbers before the first --- */
+
+int backfill_note_numbered(struct store_tx *tx, const struct backfill_place *place, struct err *err)
+{
+    return store_exec(tx,
+                      "UPDATE registry_backfill SET is_numbered = 1 "
+                      "WHERE client_id = $1 AND epoch = $2 AND shard = $3",
+                      STORE_WITH(STORE_V_INT(place->client_id), STORE_V_INT(place->epoch),
+                                 STORE_V_INT(place->shard)),
+                      NULL, err);
+}
+
+int backfill_find_unnumbered(struct store_tx *tx, const struct backfill_place *first,
+                             uint32_t shard_count, uint64_t *shards, struct err *err)
+{
+    struct store_rows rows = store_select(
+        tx,
+        "SELECT shard FROM registry_backfill WHERE client_id = $1 AND epoch = $2 "
+        "AND shard >= $3 AND shard < $4 AND is_numbered = 0",
+        STORE_WITH(STORE_V_INT(first->client_id), STORE_V_INT(first->epoch),
+                   STORE_V_INT(first->shard), STORE_V_INT((int64_t)first->shard + shard_count)));
+
+    assert(shard_count <= 64);
+    *shards = 0;
+    while (store_next(&rows))
+        *shards |= UINT64_C(1) << (rows.columns[0].integer - first->shard);
+    return store_rows_end(&rows, err);
 }
 
 /* --- pours after the first --- */

@@ -21,6 +21,7 @@
 struct backfill {
     int64_t hash; /* all up to this one are in */
     bool is_done;
+    bool is_numbered; /* its documents have the numbers of their ranks: indexer_rank.c */
     int64_t poured_count;
     int64_t refused_count;
     int64_t late_count; /* writes for other epochs that do not fit it */
@@ -41,14 +42,21 @@ struct backfill_place {
 };
 
 /* Rows for all shards of the epoch's index, at their beginnings; and of the client's other epochs,
- * as far as they have none, at their ends: what does not fit them is counted from now on. */
+ * as far as they have none, at their ends: what does not fit them is counted from now on.
+ * is_ranked: none is poured before its shard is numbered. */
 int backfill_begin(struct store_tx *tx, const struct client_view *client, int64_t epoch,
-                   uint32_t shard_count, struct err *err);
+                   uint32_t shard_count, bool is_ranked, struct err *err);
 int backfill_find(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,
                   struct backfill *backfill, bool *found, struct err *err);
 /* ERR_STALE: it is not at from any more. */
 int backfill_move(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,
                   int64_t from, const struct backfill *to, struct err *err);
+/* The shard's documents have their numbers: they may be poured. */
+int backfill_note_numbered(struct store_tx *tx, const struct backfill_place *place,
+                           struct err *err);
+/* The shards of the epoch that are not numbered yet, from first on, as bits; at most 64. */
+int backfill_find_unnumbered(struct store_tx *tx, const struct backfill_place *first,
+                             uint32_t shard_count, uint64_t *shards, struct err *err);
 /* The next pour begins, at the beginning. from: as backfill_find has told, empty if there was no
  * row. ERR_STALE: it is not so any more, as with the others. */
 int backfill_begin_again(struct store_tx *tx, const struct backfill_place *place,

@@ -50,6 +50,7 @@ void indexer_free(struct indexer *indexer)
     object_check(indexer, INDEXER_MAGIC);
     indexer_metrics_clear(&indexer->metrics);
     indexer_close_numbers(indexer);
+    indexer_rank_free(indexer);
     client_unref(indexer->client);
     arena_free(indexer->pending.arena);
     free(indexer->pending.failures);

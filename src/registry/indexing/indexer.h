@@ -44,6 +44,8 @@ struct indexer_rules {
     int64_t slack_count;     /* records that a topic may have beyond POUR_SHARE for each document;
                               * 0: they are never counted */
     int64_t trim_delay_us;   /* what a whole pour has made needless goes so much later */
+    uint64_t rank_count_max; /* documents of a shard whose numbers follow a field; 0: as many as
+                              * NUMBER_RANK_COUNT_MAX */
     struct number_rules numbers;
 };
 

@@ -274,6 +274,8 @@ static int gather(struct store_tx *tx, void *arg, struct err *err)
     batch->count = 0;
     batch->more = false;
     rc = client_confirm(tx, indexer->client, err);
+    if (!rc)
+        rc = batch_find_awaited(tx, batch, err);
     if (!rc && indexer->is_idle)
         rc = look_into_lanes(tx, indexer, batch->now_us, &are_any, err);
     if (!rc && !are_any)
@@ -395,12 +397,14 @@ static void convert_for_epochs(struct batch *batch, struct item *item,
 
     for (uint32_t i = 0; i < client->epoch_count; i++) {
         bool is_meant = client->epochs[i].epoch == item->element.order.epoch;
+        bool is_awaited = item_is_awaited(batch, item, i);
         struct err err = {0};
 
         is_meant_there = is_meant_there || is_meant;
         if (is_poured && !is_meant)
             continue;
-        item->is_wanted[client->epochs[i].numbering] = true;
+        if (!is_awaited)
+            item->is_wanted[client->epochs[i].numbering] = true;
         convert_for(batch, item, i, document, &err);
         is_sent = is_sent || item->documents[i];
         item->is_unfit[i] = !item->documents[i];
@@ -410,6 +414,8 @@ static void convert_for_epochs(struct batch *batch, struct item *item,
             item_fail(batch, item, err.text);
             return;
         }
+        if (is_awaited)
+            item->documents[i] = NULL;
     }
     if (is_poured && !is_meant_there) /* the epoch was given up meanwhile */
         item->state = ITEM_SUPERSEDED;

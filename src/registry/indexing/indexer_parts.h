@@ -3,8 +3,8 @@
  * indexer_parts.h - the inside of an indexer, shared by its files.
  *
  * indexer.c runs rounds and commits, indexer_batch.c reads and converts, indexer_fields.c does so
- * with side fields, indexer_numbers.c has the numbers, indexer_send.c sends, indexer_metrics.c
- * counts.
+ * with side fields, indexer_numbers.c has the numbers, indexer_rank.c gives them in the order of a
+ * field, indexer_send.c sends, indexer_metrics.c counts.
  *
  * An indexer has a shard of the queue. An epoch's index may have more shards: several of them are
  * then fed from it (client_shards_each), each with numbers and a partition of its own.
@@ -112,6 +112,8 @@ struct indexer {
     struct told_epoch told[EPOCHS_MAX];
     struct lateness lateness; /* of the lane main */
     int64_t item_us;          /* what an element takes, about: bounds batches of backfill */
+    struct ranking *ranking;  /* owned: of a shard whose numbers follow a field; NULL: none */
+    int64_t numbered_epoch;   /* all its shards that are fed from here have theirs */
     struct epoch_shard pour;  /* of the epoch that is built: the shards before it are poured */
     struct epoch_shard again; /* it is poured again, and its first mark is noted */
     int64_t tend_us;          /* when its topics are looked at next; monotonic */
@@ -155,8 +157,9 @@ struct batch {
     size_t count;
     bool more;
     struct bytes *pks;
-    bool has_stand_in; /* an element is sent as a newer one of its key */
-    size_t new_count;  /* keys without a number, or whose number is about to go */
+    bool has_stand_in;   /* an element is sent as a newer one of its key */
+    uint64_t unnumbered; /* shards of the epoch that is built that wait for numbers, from 0 */
+    size_t new_count;    /* keys without a number, or whose number is about to go */
 };
 
 /* The place of the epoch that is built, in the view; EPOCHS_MAX: none is. */
@@ -214,6 +217,18 @@ int indexer_give_numbers(struct store_tx *tx, const struct indexer *indexer, uin
 int indexer_leave_numbers(struct store_tx *tx, const struct indexer *indexer,
                           const struct bytes *keys, size_t count, int64_t now_us, struct err *err);
 void indexer_settle_numbers(const struct indexer *indexer, bool is_committed);
+
+/* --- indexer_rank.c --- */
+
+/* Reads some more ranks of the shard, or gives some more numbers in their order; the last with a
+ * note that pouring may begin. ERR_CONFLICT: the client has changed. */
+int indexer_rank(struct indexer *indexer, const struct epoch_view *epoch, uint32_t shard,
+                 struct arena *arena, struct err *err);
+void indexer_rank_free(struct indexer *indexer);
+/* Inside the transaction that reads the batch: which shards wait for that. */
+int batch_find_awaited(struct store_tx *tx, struct batch *batch, struct err *err);
+/* Whether the document comes to the epoch at that place of the view with its pour, and not now. */
+bool item_is_awaited(const struct batch *batch, const struct item *item, uint32_t place);
 
 /* --- indexer_fields.c --- */
 

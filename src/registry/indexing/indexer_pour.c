@@ -7,6 +7,8 @@
  * transaction, and appended to the lane backfill together with the move, under the fence. What is
  * written meanwhile has an element of its own in another lane, which is sent to the epoch too; the
  * poured one is superseded then. So a crash, or a new owner, goes on where the last commit was.
+ *
+ * Where numbers are to follow a field, all of the shard are given before (indexer_rank.c).
  */
 #include <assert.h>
 
@@ -48,7 +50,7 @@ static int read_chunk(struct store_tx *tx, void *arg, struct err *err)
     if (rc)
         return rc;
     pouring->is_over = !found || pouring->before.is_done;
-    if (pouring->is_over)
+    if (pouring->is_over || !pouring->before.is_numbered)
         return 0;
     pouring->is_full = pouring->before.pour_no && pouring->before.mark_offset < 0;
     if (pouring->is_full) /* not before its first mark is in the topic */
@@ -92,22 +94,22 @@ static int check_row(struct pouring *pouring, const struct row *row, bool *fits,
 }
 
 /* Whether the row is for this pour: the dead never are, and rows of an epoch that is built were
- * sent to it when they were written. */
+ * sent to it when they were written, unless it had no numbers then. */
 static bool is_wanted(const struct pouring *pouring, const struct row *row)
 {
-    return row->status == ROW_ALIVE &&
-           (pouring->before.pour_no || row->order.epoch < pouring->epoch->epoch);
+    return row->status == ROW_ALIVE && (pouring->before.pour_no || *pouring->epoch->number_by ||
+                                        row->order.epoch < pouring->epoch->epoch);
 }
 
-/* An element for an epoch that is built goes to that one alone. When documents are poured again it
- * has the row's own order and goes to every epoch, as if it was written now; but it is no write
- * that an epoch it does not fit would count. */
+/* An element for an epoch that is built goes to that one alone. When documents are poured again, or
+ * are of that epoch, it has the row's own order and goes to every epoch, as if it was written now;
+ * but it is no write that an epoch it does not fit would count. */
 static struct queue_element element_of(const struct pouring *pouring, const struct row *row,
                                        int64_t now_us)
 {
     struct queue_element element = {.pk = row->pk, .order = row->order};
 
-    if (!pouring->before.pour_no) {
+    if (!pouring->before.pour_no && row->order.epoch < pouring->epoch->epoch) {
         element.order.epoch = pouring->epoch->epoch;
         element.put_us = now_us;
     }
@@ -173,6 +175,8 @@ static int pour_chunk(struct pouring *pouring, struct err *err)
         indexer->pour.shard++;
     if (rc || pouring->is_over || pouring->is_full)
         return rc;
+    if (!pouring->before.is_numbered)
+        return indexer_rank(indexer, pouring->epoch, pouring->shard, pouring->arena, err);
     rc = check_chunk(pouring, err);
     if (!rc)
         rc = store_write(indexer->base->store, append_chunk, pouring, err);
@@ -215,6 +219,8 @@ int indexer_pour(struct indexer *indexer, bool *is_poured, struct err *err)
     *is_poured = false;
     if (!indexer->is_claimed)
         return 0;
+    if (built_place(indexer->client) == EPOCHS_MAX) /* it was given up meanwhile */
+        indexer_rank_free(indexer);
     pouring.epoch = find_epoch(indexer, &pouring.shard);
     if (!pouring.epoch)
         return 0;

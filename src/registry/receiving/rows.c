@@ -229,6 +229,30 @@ int rows_scan(struct store_tx *tx, int64_t client_id, int64_t after, int64_t las
     return rc;
 }
 
+static void fill_given_hash(const void *hashes, size_t place, struct store_value *own)
+{
+    own[0] = STORE_V_INT(((const int64_t *)hashes)[place]);
+}
+
+int rows_find_hashes(struct store_tx *tx, int64_t client_id, const int64_t *hashes, size_t count,
+                     struct arena *arena, struct row **rows, size_t *row_count, struct err *err)
+{
+    const struct store_value shared[] = {STORE_V_INT(client_id)};
+    struct scan scan = {.arena = arena};
+    struct many_chunk chunk;
+    int rc = 0;
+
+    chunk.done = 0;
+    while (!rc && many_next(&find_orders, shared, hashes, count, fill_given_hash, &chunk)) {
+        struct store_rows found = store_select(tx, chunk.sql, chunk.params, chunk.param_count);
+
+        rc = take_scanned(&found, &scan, err);
+    }
+    *rows = scan.rows;
+    *row_count = scan.count;
+    return rc;
+}
+
 /* --- writing --- */
 
 static void fill_row(const void *rows, size_t place, struct store_value *own)

@@ -42,6 +42,9 @@ int rows_find_sides(struct store_tx *tx, int64_t client_id, const struct bytes *
 int rows_scan(struct store_tx *tx, int64_t client_id, int64_t after, int64_t last, size_t max,
               bool with_document, struct arena *arena, struct row **rows, size_t *count,
               struct err *err);
+/* Rows with these hashes, without documents; about in their order, equal ones beside each other. */
+int rows_find_hashes(struct store_tx *tx, int64_t client_id, const int64_t *hashes, size_t count,
+                     struct arena *arena, struct row **rows, size_t *row_count, struct err *err);
 /* Writes rows, each in the place of its key's, whose side fields stay; no key twice. What is told
  * of the lane backfill is not written: */
 int rows_save(struct store_tx *tx, int64_t client_id, const struct row *const *rows, size_t count,

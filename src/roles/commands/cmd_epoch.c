@@ -423,6 +423,24 @@ static bool read_shards(const struct invocation *invocation, uint32_t *count)
     return true;
 }
 
+static bool read_numbers(const struct invocation *invocation, Torg__V1__StartEpochRequest *request)
+{
+    const char *by = invocation_option(invocation, "by");
+
+    request->renumber = invocation_option(invocation, "renumber") != NULL;
+    request->renumber_by = (char *)(by ? by : "");
+    request->renumber_ascending = invocation_option(invocation, "ascending") != NULL;
+    if (by && (!*by || !request->renumber))
+        complain(*by ? "--by=%.64s: say --renumber, too: documents get other numbers by it"
+                     : "--by=%.64s: expected the name of a field",
+                 by);
+    else if (request->renumber_ascending && !by)
+        complain("--ascending: say --by FIELD, too: it is the order of a field");
+    else
+        return read_shards(invocation, &request->shard_count);
+    return false;
+}
+
 enum exit_code cmd_epoch_start(const struct invocation *invocation)
 {
     Torg__V1__StartEpochRequest request = TORG__V1__START_EPOCH_REQUEST__INIT;
@@ -431,14 +449,13 @@ enum exit_code cmd_epoch_start(const struct invocation *invocation)
     struct err err;
 
     object_check(invocation, INVOCATION_MAGIC);
-    if (!read_shards(invocation, &request.shard_count))
+    if (!read_numbers(invocation, &request))
         return EXIT_USAGE;
     if (read_wanted(invocation, &wanted, &err) || asking_open(invocation, &asking, &err))
         return fail(&err);
     request.client = asking.client;
     request.fields = wanted.fields;
     request.n_fields = wanted.count;
-    request.renumber = invocation_option(invocation, "renumber") != NULL;
     return change(&asking, "StartEpoch", &request.base);
 }
 

@@ -88,6 +88,10 @@ static const struct command_option epoch_start_options[] = {
     EPOCH_SCHEMA,
     {"shards", "COUNT", "Shards of its index: a multiple of what the client began with."},
     {"renumber", NULL, "Number all documents again, without holes."},
+    {"by", "FIELD",
+     "With --renumber: in the order of this number or date, the greatest first; documents "
+     "without one come last."},
+    {"ascending", NULL, "With --by: the smallest first."},
     {NULL, NULL, NULL}};
 static const struct command_option epoch_status_options[] = {QUEUE_CLIENT, {NULL, NULL, NULL}};
 static const struct command_option epoch_switch_options[] = {
@@ -349,9 +353,11 @@ const struct command command_table[] = {
          "epoch, in the lane backfill, which never delays the others. An epoch that was kept for "
          "the way back is given up. Without --field and --schema the index is rebuilt with the "
          "same schema. With --shards or --renumber its documents have numbers of their own, "
-         "apart from those of the previous epoch. Recorded in the audit log.",
+         "apart from those of the previous epoch. With --by they are in the order of a field: "
+         "stored documents are numbered before any is poured, and the epoch can be switched to "
+         "when all have been. Recorded in the audit log.",
      .example = "torg epoch start --field price=decimal\ntorg epoch start --shards 2\n"
-                "torg epoch start --renumber",
+                "torg epoch start --renumber --by popularity",
      .options = epoch_start_options,
      .flags = ASKING,
      .run = cmd_epoch_start},

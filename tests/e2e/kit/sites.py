@@ -156,7 +156,8 @@ class SixProcesses:
     def begin(self):
         made = self.torg("search", "key", "create", "front", "--scope", "search")
         tap.equal(made.returncode, 0, made.stderr)
-        self.at("search").write("searchers.key", made.stdout)
+        for role in ("search", "indexer"):
+            self.at(role).write("searchers.key", made.stdout)
         for role in ROLES:
             self.start(role)
 
@@ -179,7 +180,7 @@ class SixProcesses:
             words.append(f"--registry.shards={self.shards}")
         if role == "searcher":
             words.append("--searcher.checkpoint=500ms")
-        if role == "search":
+        if role in ("search", "indexer"):       # it asks them before an epoch is switched to
             words += [f"--search.searchers=http://{self.listen['searcher']}",
                       "--search.searchers_key=searchers.key"]
         self.places[role].start(*words)

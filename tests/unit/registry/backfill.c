@@ -9,7 +9,7 @@ static const struct backfill_place place = {CLIENT, EPOCH, 0};
 
 static int begin(struct store_tx *tx, void *arg, struct err *err)
 {
-    return backfill_begin(tx, arg, EPOCH, SHARD_COUNT, err);
+    return backfill_begin(tx, arg, EPOCH, SHARD_COUNT, true, err);
 }
 
 struct looking {
@@ -59,6 +59,38 @@ static void an_epoch_begins_with_nothing_poured_and_others_are_whole(void **stat
         assert_false(now(EPOCH, shard).is_done);
     for (uint32_t shard = 1; shard < SHARD_COUNT; shard++)
         assert_true(now(EPOCH, shard).hash > now(EPOCH, shard - 1).hash);
+}
+
+static int find_unnumbered(struct store_tx *tx, void *arg, struct err *err)
+{
+    const struct backfill_place first = {CLIENT, EPOCH, 1};
+
+    return backfill_find_unnumbered(tx, &first, 2, arg, err); /* shards 1 and 2 */
+}
+
+static int note_numbered(struct store_tx *tx, void *arg, struct err *err)
+{
+    const struct backfill_place one = {CLIENT, EPOCH, *(uint32_t *)arg};
+
+    return backfill_note_numbered(tx, &one, err);
+}
+
+static void a_shard_is_numbered_by_itself(void **state)
+{
+    static const uint64_t left[SHARD_COUNT] = {3, 2, 0, 0}; /* after each: bits from shard 1 on */
+    uint64_t shards;
+
+    (void)state;
+    assert_int_equal(change(find_unnumbered, &shards), 0);
+    assert_int_equal(shards, 3);
+    assert_true(now(1, 0).is_numbered);
+    for (uint32_t shard = 0; shard < SHARD_COUNT; shard++) {
+        assert_false(now(EPOCH, shard).is_numbered);
+        assert_int_equal(change(note_numbered, &shard), 0);
+        assert_true(now(EPOCH, shard).is_numbered);
+        assert_int_equal(change(find_unnumbered, &shards), 0);
+        assert_int_equal(shards, left[shard]);
+    }
 }
 
 struct moving {
@@ -171,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_epoch_begins_with_nothing_poured_and_others_are_whole),
+        cmocka_unit_test(a_shard_is_numbered_by_itself),
         cmocka_unit_test(a_chunk_is_poured_once),
         cmocka_unit_test(a_pour_is_whole_after_both_marks),
         cmocka_unit_test(misfits_stay_counted_until_a_pour_has_counted_them),
