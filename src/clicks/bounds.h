@@ -20,9 +20,16 @@ enum {
     RATE_PRIOR_LOOKS = 20,     /* how much the category's rate weighs against the offer's own */
     RATE_APPEAL_MAX = 100,     /* times the category's rate: more says no more */
     HOUR_TABLES_OF_ROUND = 24, /* written, and removed, in a minute: after an outage */
-    HOUR_TABLE_KEEP_HOURS = 90 * 24, /* how long a table stays */
-    RATER_PERIOD_MS = 60 * 1000,     /* how often changed rates are sent */
-    RATER_BATCH_COUNT = 500,         /* offers that are sent together */
+    HOUR_TABLE_KEEP_HOURS = 90 * 24,             /* how long a table stays */
+    RATE_TABLE_ADD_COUNT = 1000,                 /* rows of a call */
+    RATE_TABLE_ROW_COUNT_MAX = 50 * 1000 * 1000, /* of a table: some 5 GB in the store */
+    RATE_TABLE_PUSH_COUNT_MAX = 4,               /* tables that are loaded at once */
+    RATE_TABLE_IDLE_S = 3600,                    /* a load that nobody goes on with is given up */
+    RATE_TABLE_CATEGORY_SIZE_MAX = 100,          /* of an id: longer than any catalogue's */
+    RATE_TABLE_CLICKS_MAX = 1000 * 1000 * 1000,  /* of an offer: sums of them stay numbers */
+    RATE_TABLE_PAUSE_MS = 1000,  /* between rounds that send a table: other documents come first */
+    RATER_PERIOD_MS = 60 * 1000, /* how often changed rates are sent */
+    RATER_BATCH_COUNT = 500,     /* offers that are sent together */
     RATER_ROUND_COUNT = 20, /* such batches of a round, which reads counts of categories once */
 };
 
