@@ -27,6 +27,7 @@
 
 enum {
     HOUR_S = 3600,
+    DAY_HOURS = 24,
     SETTLE_S = 5,
     SEEN_HOURS = 48,
     SWEEP_ROW_COUNT = 500, /* of one transaction: others wait for it */
@@ -278,7 +279,7 @@ static int send(const struct rating *rating, size_t from, size_t count, struct e
 /* --- sweeping --- */
 
 struct sweep {
-    const char *sql; /* $1: hours before it go, $2: at most so many rows at once */
+    const char *sql; /* $1: hours, or days, before it go, $2: at most so many rows at once */
     int64_t before_hour;
     int64_t changed;
 };
@@ -316,6 +317,12 @@ static int sweep_all(const struct rating *rating, struct err *err)
         {.sql = "DELETE FROM query_retyped WHERE (before_text, after_text) IN (SELECT before_text, "
                 "after_text FROM query_retyped ORDER BY last_hour DESC LIMIT $2 OFFSET $1)",
          .before_hour = RETYPED_COUNT_MAX}, /* not an hour: so many stay */
+        {.sql = "DELETE FROM click_text WHERE (text, category, day) IN (SELECT text, category, day "
+                "FROM click_text WHERE day < $1 ORDER BY day LIMIT $2)",
+         .before_hour = (rating->first_hour + RATE_WINDOW_HOURS) / DAY_HOURS - CLICK_TEXT_DAYS},
+        {.sql = "DELETE FROM click_text WHERE (text, category, day) IN (SELECT text, category, day "
+                "FROM click_text ORDER BY day DESC LIMIT $2 OFFSET $1)",
+         .before_hour = CLICK_TEXT_COUNT_MAX},
     };
     int rc = 0;
 

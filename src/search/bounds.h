@@ -28,6 +28,14 @@ enum {
     LIKELY_OWN_MIN_PERCENT = 10,      /* of those offers are of each of them ... */
     LIKELY_ALL_MIN_PERCENT = 60,      /* ... and of all; less: the text is about anything */
     LIKELY_GAIN_PERCENT = 50,         /* more that their offers weigh */
+    CLICKED_COUNT_MAX = 100000,       /* rows that are read: as many as clicks/ keeps */
+    CLICKED_SHARE_COUNT = 4,          /* categories that a text's clicks speak for */
+    CLICKED_LINE_COUNT = 2,           /* of the lines suggested: others go by titles */
+    CLICKED_VISIT_MIN = 3,            /* fewer may be one person */
+    CLICKED_HALF_COUNT = 20,          /* visits of which a text is half known */
+    CLICKED_HALF_DAYS = 7,            /* after which a visit weighs half as much */
+    CLICKED_GAIN_PERCENT = 40,        /* at most, of what titles say of categories */
+    CLICKED_REFRESH_S = 300,          /* how soon it is learnt from: 100 ms of work */
     VOTE_KEEP_MS = 10000,             /* how long that is taken for true without a look: as long as
                                          a buyer looks at a page */
     VOTE_COUNT = 2048,                /* texts it is kept of: 300 KB */

@@ -766,6 +766,7 @@ static int find_offers(const struct search *search, const Torg__V1__SearchOffers
 
     assert(search->clock && search->ask);
     searching.wanted.ranking = search->ranking;
+    searching.wanted.clicked = search->clicked;
     searching.wanted.by_clicks = search->by_clicks;
     searching.asking.synonyms = synonyms;
     response->times = arena_array(arena, STEP_COUNT, sizeof(response->times[0]));

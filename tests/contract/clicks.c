@@ -269,6 +269,69 @@ static void retyped_queries_are_counted_by_visits_and_forgotten(void **state)
     index_place_close(&place);
 }
 
+/* --- what is clicked after a text --- */
+
+static uint32_t click_after(const char *text, uint64_t address, const char *session,
+                            const char *seller, const char *offer)
+{
+    Torg__V1__RecordEventsRequest request = TORG__V1__RECORD_EVENTS_REQUEST__INIT;
+    struct violations reasons = violations_in(place.arena);
+    Torg__V1__Event event = TORG__V1__EVENT__INIT;
+    Torg__V1__Event *list[] = {&event};
+    struct err err = {0};
+    uint32_t counted;
+
+    event.id = (char *)offer;
+    event.kind = TORG__V1__EVENT__KIND__CLICK;
+    event.offer_id = (char *)offer;
+    event.text = (char *)text;
+    request.session = (char *)session;
+    request.events = list;
+    request.n_events = 1;
+    OK(events_record(&events, &(struct event_sender){seller, address}, &request, &reasons, &counted,
+                     &err));
+    return counted;
+}
+
+static int64_t visits_after(const char *text, const char *category)
+{
+    return read_integer(
+        place.store, arena_printf(place.arena,
+                                  "SELECT CAST(COALESCE(SUM(visits), 0) AS BIGINT) FROM click_text "
+                                  "WHERE text = '%s' AND category = '%s'",
+                                  text, category));
+}
+
+static void who_clicks_after_a_text_teaches_once(void **state)
+{
+    const int64_t day_us = INT64_C(24) * 3600 * SECOND_US;
+    struct err err = {0};
+    size_t count;
+
+    begin(state);
+    assert_int_equal(click_after(" red   bike", 1, "s1", "", "a"), 1);
+    assert_int_equal(click_after("red bike", 1, "s1", "", "b"), 1);      /* it counts as a click */
+    assert_int_equal(click_after("red bike", 1, "another", "", "a"), 1); /* sessions are cheap */
+    assert_int_equal(visits_after("red bike", "bikes"), 1);
+    click_after("red bike", 2, "s2", "", "a");
+    click_after("red bike", 2, "s2", "", "z");
+    click_after("red bike", 3, "own", "shop", "a"); /* the seller's own offer */
+    click_after("red bike", 3, "none", "", "nobody");
+    assert_int_equal(visits_after("red bike", "bikes"), 2);
+    assert_int_equal(visits_after("red bike", "boats"), 1);
+    click_after("red bike", 0, "of a front end", "", "a"); /* it names its visitors */
+    click_after("red bike", 0, "of another visitor", "", "a");
+    assert_int_equal(visits_after("red bike", "bikes"), 4);
+    clock_manual_advance(&place.clock, day_us * CLICK_TEXT_DAYS);
+    OK(rater_round(&rater, &count, &err)); /* who came long ago may teach again */
+    click_after("red bike", 1, "later", "", "a");
+    assert_int_equal(visits_after("red bike", "bikes"), 5);
+    clock_manual_advance(&place.clock, day_us);
+    OK(rater_round(&rater, &count, &err)); /* the old ones go */
+    assert_int_equal(visits_after("red bike", "bikes"), 1);
+    index_place_close(&place);
+}
+
 /* --- tables of an hour --- */
 
 struct piece {
@@ -639,6 +702,7 @@ static const struct test_case cases[] = {
     CASE(an_offer_that_is_clicked_rises_within_the_hour),
     CASE(much_is_sent_and_swept_by_one_round),
     CASE(retyped_queries_are_counted_by_visits_and_forgotten),
+    CASE(who_clicks_after_a_text_teaches_once),
     CASE(an_hour_that_is_over_is_a_table),
     CASE(events_of_the_topic_count_once_beside_the_call),
     CASE(the_formula_that_buyers_prefer_is_told),

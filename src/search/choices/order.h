@@ -5,8 +5,11 @@
 #ifndef TORG_SEARCH_CHOICES_ORDER_H
 #define TORG_SEARCH_CHOICES_ORDER_H
 
+#include "model/offer_fields.h"
 #include "search/choices/choices.h"
 
+/* An offer that few have seen, or nobody, is as good as its words. */
+#define ORDER_CLICKS_FACTOR "min(max(default(" OFFER_FIELD_APPEAL ", 1), 0.8), 1.25)"
 /* What BEST goes by with the setting search.clicks. */
 extern const char order_by_clicks[];
 
