@@ -45,6 +45,8 @@ enum {
                                      their offers are in the cursor */
     ARRANGED_NEW_LOOKS = 20,      /* an offer with fewer is new: as RATE_PRIOR_LOOKS, at which
                                      its own rate counts as much as its category's */
+    ARRANGED_NEW_LIST_EVERY = 4,  /* of so many visits' lists one has places for new offers: they
+                                     cost a fifth of a page */
     ARRANGED_CAP_LOOK = 100,      /* offers behind a page that may come before those of a seller
                                      who has enough on it */
     SEARCH_SESSION_SIZE_MAX = 64, /* of a visit's name: as EVENT_ID_SIZE_MAX */

@@ -677,7 +677,7 @@ static int fill_page(struct searching *searching, struct err *err)
     searching->response->total = searching->page->total;
     searching->response->whole_total = searching->whole->total;
     if (arranged_is_wanted(searching->search, wanted))
-        return arranged_put(&searching->asking, wanted, searching->response, err);
+        return arranged_put(&searching->asking, wanted, searching->whole, searching->response, err);
     rc = ask_rest(searching, err);
     if (!rc)
         put_offers(searching);

@@ -56,7 +56,7 @@ static char *best_formula(const struct wanted *wanted)
 
 bool order_is_relevance(const struct wanted *wanted)
 {
-    return order_is_best_of_text(wanted) && !wanted->by_clicks && !own_formula(wanted);
+    return order_is_best_of_text(wanted) && !own_formula(wanted);
 }
 
 bool order_formula_goes_by_clicks(const char *formula)

@@ -15,7 +15,7 @@ extern const char order_by_clicks[];
 
 bool order_is_best_of_text(const struct wanted *wanted);
 
-/* Whether relevance alone decides: no formula of the operator's, and no clicks. */
+/* Whether relevance decides, with clicks or without, and no formula of the operator's. */
 bool order_is_relevance(const struct wanted *wanted);
 
 /* Whether that order goes by what visitors did: new offers would have to be found first. */
