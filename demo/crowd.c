@@ -12,6 +12,7 @@
 #include "base/object.h"
 #include "base/random.h"
 #include "base/task.h"
+#include "clicks/bounds.h"
 #include "clicks/rate.h"
 #include "codec/message.h"
 #include "offers/record/offer_record.h"
@@ -41,6 +42,7 @@ struct visit {
     struct crowd *crowd;
     struct arena *arena;
     char *session;
+    char *text; /* that was searched; "": none */
     Torg__V1__Event *events[PAGE_COUNT * DEED_COUNT];
     size_t count;
 };
@@ -74,6 +76,8 @@ static int search(struct visit *visit, Torg__V1__SearchOffersResponse *response,
     if (rng_below(&crowd->rng, 2)) {
         request.text = arena_strdup(visit->arena, made.content->title);
         request.text[strcspn(request.text, " ,")] = '\0';
+        if (strlen(request.text) <= RETYPED_TEXT_SIZE_MAX)
+            visit->text = request.text;
     } else {
         request.category = made.content->category;
     }
@@ -97,6 +101,8 @@ static void add(struct visit *visit, const Torg__V1__SearchOffersResponse *respo
     event->offer_id = response->offers[place]->id;
     event->position = (uint32_t)place + 1;
     event->query_id = response->query_id;
+    if (kind == TORG__V1__EVENT__KIND__CLICK)
+        event->text = visit->text;
     visit->events[visit->count++] = event;
 }
 
@@ -158,7 +164,7 @@ static void run(struct task *task, void *arg)
 
     object_check(crowd, CROWD_MAGIC);
     while (task_pause(task, PAUSE_US)) {
-        struct visit visit = {.crowd = crowd, .arena = arena};
+        struct visit visit = {.crowd = crowd, .arena = arena, .text = ""};
         struct err err;
         int rc;
 

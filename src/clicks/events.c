@@ -10,6 +10,7 @@
 #include "clicks/experiments.h"
 #include "clicks/rate.h"
 #include "clicks/retyped.h"
+#include "clicks/texts.h"
 
 enum { HOUR_S = 3600, ADDRESS_SEED = 0x61646472 };
 
@@ -103,20 +104,43 @@ static int find_offers(struct recording *recording, const char *seller, struct a
 /* --- counting --- */
 
 /* False in *is_new: it was counted before. */
+static int note_hash(struct store_tx *tx, const struct recording *recording, uint64_t hash,
+                     bool *is_new, struct err *err)
+{
+    int64_t changed = 0;
+    int rc = store_exec(
+        tx, "INSERT INTO click_seen (hour, event) VALUES ($1, $2) ON CONFLICT (event) DO NOTHING",
+        STORE_WITH(STORE_V_INT(recording->hour), STORE_V_INT((int64_t)hash)), &changed, err);
+
+    *is_new = changed == 1;
+    return rc;
+}
+
 static int note(struct store_tx *tx, const struct recording *recording,
                 const Torg__V1__Event *event, bool *is_new, struct err *err)
 {
     uint64_t session = (uint64_t)recording->session;
-    int64_t hash = event->kind == TORG__V1__EVENT__KIND__RETYPE
-                       ? (int64_t)retyped_hash(event, session)
-                       : (int64_t)hash64_seeded(bytes_of(event->id), session);
-    int64_t changed = 0;
-    int rc = store_exec(
-        tx, "INSERT INTO click_seen (hour, event) VALUES ($1, $2) ON CONFLICT (event) DO NOTHING",
-        STORE_WITH(STORE_V_INT(recording->hour), STORE_V_INT(hash)), &changed, err);
 
-    *is_new = changed == 1;
-    return rc;
+    return note_hash(tx, recording,
+                     event->kind == TORG__V1__EVENT__KIND__RETYPE
+                         ? retyped_hash(event, session)
+                         : hash64_seeded(bytes_of(event->id), session),
+                     is_new, err);
+}
+
+/* What is clicked after a text. Sessions are the caller's to name, so his address counts once. */
+static int count_text(struct store_tx *tx, const struct recording *recording,
+                      const Torg__V1__Event *event, const char *category, struct err *err)
+{
+    int64_t visitor = recording->caller ? recording->caller : recording->session;
+    bool is_new = false;
+    int rc;
+
+    if (event->kind != TORG__V1__EVENT__KIND__CLICK || !*event->text)
+        return 0;
+    rc = note_hash(tx, recording, texts_hash(event->text, category, (uint64_t)visitor), &is_new,
+                   err);
+    return rc || !is_new ? rc : texts_count(tx, event->text, category, recording->hour, err);
 }
 
 static int count_event(struct store_tx *tx, const struct recording *recording,
@@ -209,6 +233,9 @@ static int count_events(struct store_tx *tx, struct recording *recording, struct
         rc = note(tx, recording, request->events[i], &is_new, err);
         if (!rc && is_new)
             rc = count_event(tx, recording, request->events[i], recording->offers[i], err);
+        if (!rc && is_new)
+            rc = count_text(tx, recording, request->events[i],
+                            recording->offers[i]->content->category, err);
         if (!rc && is_new)
             rc = experiments_credit(tx, &visit, request->events[i], &recording->tally, err);
         recording->counted += !rc && is_new;

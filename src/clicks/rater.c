@@ -17,6 +17,7 @@
 #include "clicks/bounds.h"
 #include "clicks/hour_tables.h"
 #include "clicks/rate.h"
+#include "clicks/rate_table.h"
 #include "codec/message.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
@@ -26,6 +27,7 @@
 
 enum {
     HOUR_S = 3600,
+    DAY_HOURS = 24,
     SETTLE_S = 5,
     SEEN_HOURS = 48,
     SWEEP_ROW_COUNT = 500, /* of one transaction: others wait for it */
@@ -51,6 +53,8 @@ struct rating {
     struct arena *arena;
     int64_t from_us, to_us; /* counts that changed behind the one, up to the other */
     int64_t first_hour;
+    struct rate_table table; /* in force: what it has takes the place of hours before table_hour */
+    int64_t table_hour;
     struct rated *list;
     size_t count, room;
     struct category_counts *categories;
@@ -58,35 +62,78 @@ struct rating {
     bool has_categories; /* read once a round: it takes all rows */
 };
 
+/* Of offer, category, and clicks and looks of hours and of the table. */
+static int take_rows(struct rating *rating, struct store_rows *rows, struct err *err)
+{
+    rating->count = 0;
+    while (store_next(rows)) {
+        const struct store_value *columns = rows->columns;
+
+        rating->list =
+            mem_grow(rating->list, rating->count + 1, sizeof(*rating->list), &rating->room);
+        rating->list[rating->count++] =
+            (struct rated){.offer = arena_copy(rating->arena, columns[0].bytes),
+                           .category = arena_copy(rating->arena, columns[1].bytes),
+                           .counts = {columns[2].integer + columns[4].integer,
+                                      columns[3].integer + columns[5].integer}};
+    }
+    return store_rows_end(rows, err);
+}
+
 static int read_changed(struct store_tx *tx, struct rating *rating, struct err *err)
 {
     struct store_rows rows = store_select(
         tx,
-        "SELECT offer, MAX(category), CAST(SUM(clicks) AS BIGINT), CAST(SUM(looks) AS BIGINT) "
-        "FROM click_hour WHERE hour >= $1 AND offer IN (SELECT offer FROM click_hour "
-        "WHERE changed_us > $2 AND changed_us <= $3) GROUP BY offer",
+        "SELECT h.offer, MAX(h.category), CAST(SUM(h.clicks) AS BIGINT), "
+        "CAST(SUM(h.looks) AS BIGINT), COALESCE(MAX(t.clicks), 0), COALESCE(MAX(t.looks), 0) "
+        "FROM click_hour h LEFT JOIN ctr_count t ON t.load = $4 AND t.offer = h.offer "
+        "WHERE h.hour >= $1 AND (t.offer IS NULL OR h.hour >= $5) AND h.offer IN "
+        "(SELECT offer FROM click_hour WHERE changed_us > $2 AND changed_us <= $3) "
+        "GROUP BY h.offer",
         STORE_WITH(STORE_V_INT(rating->first_hour), STORE_V_INT(rating->from_us),
-                   STORE_V_INT(rating->to_us)));
+                   STORE_V_INT(rating->to_us), STORE_V_INT(rating->table.load),
+                   STORE_V_INT(rating->table_hour)));
 
-    rating->count = 0;
-    while (store_next(&rows)) {
-        rating->list =
-            mem_grow(rating->list, rating->count + 1, sizeof(*rating->list), &rating->room);
-        rating->list[rating->count++] =
-            (struct rated){.offer = arena_copy(rating->arena, rows.columns[0].bytes),
-                           .category = arena_copy(rating->arena, rows.columns[1].bytes),
-                           .counts = {rows.columns[2].integer, rows.columns[3].integer}};
-    }
-    return store_rows_end(&rows, err);
+    return take_rows(rating, &rows, err);
+}
+
+/* The next offers of the table in force whose rates were not sent. */
+static int read_table_page(struct store_tx *tx, struct rating *rating, struct err *err)
+{
+    struct store_rows rows = store_select(
+        tx,
+        "SELECT t.offer, COALESCE(MAX(h.category), t.category), "
+        "CAST(COALESCE(SUM(h.clicks), 0) AS BIGINT), CAST(COALESCE(SUM(h.looks), 0) AS BIGINT), "
+        "t.clicks, t.looks FROM (SELECT offer, category, clicks, looks FROM ctr_count "
+        "WHERE load = $1 AND offer > $2 ORDER BY offer LIMIT $3) AS t LEFT JOIN click_hour h "
+        "ON h.offer = t.offer AND h.hour >= $4 AND h.hour >= $5 "
+        "GROUP BY t.offer, t.category, t.clicks, t.looks ORDER BY t.offer",
+        STORE_WITH(STORE_V_INT(rating->table.load), STORE_V_TEXT(rating->table.sent_offer),
+                   STORE_V_INT(RATER_BATCH_COUNT), STORE_V_INT(rating->first_hour),
+                   STORE_V_INT(rating->table_hour)));
+
+    return take_rows(rating, &rows, err);
+}
+
+static int compare_categories(const void *a, const void *b)
+{
+    const struct category_counts *x = a, *y = b;
+
+    return bytes_compare(x->category, y->category);
 }
 
 static int read_categories(struct store_tx *tx, struct rating *rating, struct err *err)
 {
-    struct store_rows rows =
-        store_select(tx,
-                     "SELECT category, CAST(SUM(clicks) AS BIGINT), CAST(SUM(looks) AS BIGINT) "
-                     "FROM click_hour WHERE hour >= $1 GROUP BY category",
-                     STORE_WITH(STORE_V_INT(rating->first_hour)));
+    struct store_rows rows = store_select(
+        tx,
+        "SELECT category, CAST(SUM(clicks) AS BIGINT), CAST(SUM(looks) AS BIGINT) FROM ("
+        "SELECT h.category AS category, h.clicks AS clicks, h.looks AS looks FROM click_hour h "
+        "LEFT JOIN ctr_category c ON c.load = $2 AND c.category = h.category "
+        "WHERE h.hour >= $1 AND (c.category IS NULL OR h.hour >= $3) UNION ALL "
+        "SELECT category, clicks, looks FROM ctr_category WHERE load = $2) AS a GROUP BY category",
+        STORE_WITH(STORE_V_INT(rating->first_hour), STORE_V_INT(rating->table.load),
+                   STORE_V_INT(rating->table_hour)));
+    int rc;
 
     rating->category_count = 0;
     while (store_next(&rows)) {
@@ -96,7 +143,22 @@ static int read_categories(struct store_tx *tx, struct rating *rating, struct er
             (struct category_counts){.category = arena_copy(rating->arena, rows.columns[0].bytes),
                                      .counts = {rows.columns[1].integer, rows.columns[2].integer}};
     }
-    return store_rows_end(&rows, err);
+    rc = store_rows_end(&rows, err);
+    if (!rc && rating->category_count)
+        qsort(rating->categories, rating->category_count, sizeof(*rating->categories),
+              compare_categories);
+    return rc;
+}
+
+/* The table in force; of another one than before, categories are counted anew. */
+static int read_table(struct store_tx *tx, struct rating *rating, struct err *err)
+{
+    int64_t before = rating->table.load;
+    int rc = rate_table_read(tx, rating->arena, &rating->table, err);
+
+    rating->table_hour = rating->table.epoch / HOUR_S + (rating->table.epoch % HOUR_S > 0);
+    rating->has_categories = rating->has_categories && rating->table.load == before;
+    return rc;
 }
 
 /* How far a round goes: as many changed rows as one has room for, and all of their moment. */
@@ -110,6 +172,8 @@ static int read_bounds(struct store_tx *tx, struct rating *rating, struct err *e
     rc = store_find_integer(tx, "SELECT value FROM click_value WHERE name = 'sent_us'", NULL, 0,
                             &rating->from_us, err);
     rating->to_us = rating->from_us;
+    if (!rc)
+        rc = read_table(tx, rating, err);
     return rc ? rc
               : store_find_integer(
                     tx,
@@ -133,14 +197,32 @@ static int read_tx(struct store_tx *tx, void *arg, struct err *err)
     return rc || rating->has_categories ? rc : read_categories(tx, rating, err);
 }
 
+/* Rates of the table are as new as what was sent last: what was counted since is sent behind them,
+ * and wins. */
+static int read_table_tx(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct rating *rating = arg;
+    int rc = read_bounds(tx, rating, err);
+
+    rating->to_us = rating->from_us;
+    rating->count = 0;
+    if (rc || rating->table.is_sent)
+        return rc;
+    rc = read_table_page(tx, rating, err);
+    return rc || rating->has_categories ? rc : read_categories(tx, rating, err);
+}
+
 /* --- sending --- */
 
 static struct rate_counts counts_of(const struct rating *rating, struct bytes category)
 {
-    for (size_t i = 0; i < rating->category_count; i++)
-        if (bytes_equal(rating->categories[i].category, category))
-            return rating->categories[i].counts;
-    return (struct rate_counts){0};
+    const struct category_counts key = {.category = category};
+    const struct category_counts *found =
+        rating->category_count ? bsearch(&key, rating->categories, rating->category_count,
+                                         sizeof(key), compare_categories)
+                               : NULL;
+
+    return found ? found->counts : (struct rate_counts){0};
 }
 
 static Torg__V1__RawField *field_of(const char *name, int64_t millionths, struct arena *arena)
@@ -164,6 +246,7 @@ static Torg__V1__FieldChange *change_of(const struct rating *rating, const struc
     struct rate_counts category = counts_of(rating, rated->category);
     Torg__V1__FieldChange *change = MESSAGE_NEW(field_change, arena);
     change->pk = arena_text(arena, rated->offer);
+    change->epoch = rating->table.epoch;
     change->sequence = rating->to_us;
     change->n_fields = 3;
     change->fields = arena_array(arena, change->n_fields, sizeof(change->fields[0]));
@@ -196,7 +279,7 @@ static int send(const struct rating *rating, size_t from, size_t count, struct e
 /* --- sweeping --- */
 
 struct sweep {
-    const char *sql; /* $1: hours before it go, $2: at most so many rows at once */
+    const char *sql; /* $1: hours, or days, before it go, $2: at most so many rows at once */
     int64_t before_hour;
     int64_t changed;
 };
@@ -234,6 +317,12 @@ static int sweep_all(const struct rating *rating, struct err *err)
         {.sql = "DELETE FROM query_retyped WHERE (before_text, after_text) IN (SELECT before_text, "
                 "after_text FROM query_retyped ORDER BY last_hour DESC LIMIT $2 OFFSET $1)",
          .before_hour = RETYPED_COUNT_MAX}, /* not an hour: so many stay */
+        {.sql = "DELETE FROM click_text WHERE (text, category, day) IN (SELECT text, category, day "
+                "FROM click_text WHERE day < $1 ORDER BY day LIMIT $2)",
+         .before_hour = (rating->first_hour + RATE_WINDOW_HOURS) / DAY_HOURS - CLICK_TEXT_DAYS},
+        {.sql = "DELETE FROM click_text WHERE (text, category, day) IN (SELECT text, category, day "
+                "FROM click_text ORDER BY day DESC LIMIT $2 OFFSET $1)",
+         .before_hour = CLICK_TEXT_COUNT_MAX},
     };
     int rc = 0;
 
@@ -246,6 +335,18 @@ static int sweep_all(const struct rating *rating, struct err *err)
     return rc;
 }
 
+static int send_all(struct rating *rating, struct err *err)
+{
+    int rc = 0;
+
+    for (size_t at = 0; at < rating->count && !rc; at += RATER_BATCH_COUNT) {
+        size_t left = rating->count - at;
+
+        rc = send(rating, at, left < RATER_BATCH_COUNT ? left : RATER_BATCH_COUNT, err);
+    }
+    return rc;
+}
+
 /* As many changes as one batch has room for. */
 static int run_batch(struct rating *rating, struct err *err)
 {
@@ -253,11 +354,8 @@ static int run_batch(struct rating *rating, struct err *err)
     int rc = store_read(store, read_tx, rating, err);
 
     rating->has_categories = !rc && rating->category_count;
-    for (size_t at = 0; at < rating->count && !rc; at += RATER_BATCH_COUNT) {
-        size_t left = rating->count - at;
-
-        rc = send(rating, at, left < RATER_BATCH_COUNT ? left : RATER_BATCH_COUNT, err);
-    }
+    if (!rc)
+        rc = send_all(rating, err);
     if (!rc && rating->to_us > rating->from_us)
         rc = store_write_one(store,
                              "UPDATE click_value SET value = $1 WHERE name = 'sent_us' "
@@ -265,6 +363,25 @@ static int run_batch(struct rating *rating, struct err *err)
                              STORE_WITH(STORE_V_INT(rating->to_us), STORE_V_INT(rating->from_us)),
                              NULL, err);
     return rc;
+}
+
+/* A page of the table in force, if rates of its offers are left to send. */
+static int run_table_batch(struct rating *rating, struct err *err)
+{
+    struct store *store = rating->options->store;
+    bool is_last;
+    int rc = store_read(store, read_table_tx, rating, err);
+
+    if (rc || rating->table.is_sent)
+        return rc;
+    rating->has_categories = rating->category_count > 0;
+    is_last = rating->count < RATER_BATCH_COUNT;
+    rc = send_all(rating, err);
+    return rc ? rc
+              : rate_table_note_sent(store, &rating->table,
+                                     rating->count ? rating->list[rating->count - 1].offer
+                                                   : rating->table.sent_offer,
+                                     is_last, err);
 }
 
 int rater_round(const struct rater_options *options, size_t *count, struct err *err)
@@ -279,8 +396,16 @@ int rater_round(const struct rater_options *options, size_t *count, struct err *
         rc = run_batch(&rating, err);
         *count += rc ? 0 : rating.count;
     } while (!rc && rating.count >= RATER_BATCH_COUNT && ++batches < RATER_ROUND_COUNT);
+    for (rating.count = RATER_BATCH_COUNT;
+         !rc && rating.count >= RATER_BATCH_COUNT && batches < RATER_ROUND_COUNT; batches++) {
+        rc = run_table_batch(&rating, err);
+        *count += rc ? 0 : rating.count;
+    }
     if (!rc)
         rc = sweep_all(&rating, err);
+    if (!rc)
+        rc = rate_table_sweep(&(struct rate_desk){.store = options->store, .clock = options->clock},
+                              err);
     free(rating.list);
     free(rating.categories);
     arena_free(rating.arena);
@@ -327,7 +452,8 @@ static void run(struct task *task, void *arg)
             if (rater_round(&rater->options, &count, &err) && log_pace_is_due(&pace, &err))
                 log_warn("rates of clicks are not sent, tried again", LOG_TEXT("error", err.text));
             counter_add(rater->sent, count);
-        } while (count >= (size_t)RATER_BATCH_COUNT * RATER_ROUND_COUNT && !task_is_stopping(task));
+        } while (count >= (size_t)RATER_BATCH_COUNT * RATER_ROUND_COUNT &&
+                 task_pause(task, (int64_t)RATE_TABLE_PAUSE_MS * MS_US));
         write_tables(rater);
     } while (task_pause(task, (int64_t)RATER_PERIOD_MS * MS_US));
 }
@@ -353,6 +479,12 @@ int rater_start(const struct rater_options *options, struct rater **out, struct 
         *out = NULL;
     }
     return rc;
+}
+
+void rater_wake(struct rater *rater)
+{
+    object_check(rater, RATER_MAGIC);
+    task_wake(&rater->task);
 }
 
 void rater_stop(struct rater *rater)

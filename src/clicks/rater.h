@@ -8,6 +8,9 @@
  * moment of its round: the document is not touched. Rounds are remembered in the store after their
  * changes were acknowledged: a crash sends some again, which is harmless, and so are two raters.
  *
+ * A table that was pushed (rate_table.h) is sent in the same way, a page at a time: changes are
+ * ordered by the epoch in force, then by the moment, so newer hours win over the table.
+ *
  * Threads: a task of its own.
  */
 #ifndef TORG_CLICKS_RATER_H
@@ -33,6 +36,7 @@ int rater_round(const struct rater_options *options, size_t *count, struct err *
 
 struct rater;
 int rater_start(const struct rater_options *options, struct rater **rater, struct err *err);
+void rater_wake(struct rater *rater); /* a round begins at once, instead of within a minute */
 void rater_stop(struct rater *rater); /* NULL is fine */
 
 #endif

@@ -7,22 +7,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "clicks/bounds.h"
-
-/* The text with one blank between its words; to has room for RETYPED_TEXT_SIZE_MAX and a zero. */
-static void one_form(const char *text, char *to)
-{
-    char *end = to;
-
-    for (; *text && end - to < RETYPED_TEXT_SIZE_MAX; text++) {
-        if ((unsigned char)*text > ' ')
-            *end++ = *text;
-        else if (end > to && end[-1] != ' ')
-            *end++ = ' ';
-    }
-    while (end > to && end[-1] == ' ')
-        end--;
-    *end = '\0';
-}
+#include "clicks/texts.h"
 
 static bool is_blank(const char *text)
 {
@@ -32,7 +17,7 @@ static bool is_blank(const char *text)
 static void check_text(struct violations *reasons, const char *path, const char *text)
 {
     if (is_blank(text) || strlen(text) > RETYPED_TEXT_SIZE_MAX)
-        violations_add(reasons, path, "has %zu bytes; a RETYPE has a query of 1 to %d there",
+        violations_add(reasons, path, "has %zu bytes; a query of 1 to %d is expected there",
                        strlen(text), RETYPED_TEXT_SIZE_MAX);
 }
 
@@ -47,8 +32,10 @@ void retyped_check(const Torg__V1__Event *event, size_t place, struct violations
         check_text(reasons, retyped, event->retyped);
         return;
     }
-    if (*event->text)
-        violations_add(reasons, text, "is of the kind RETYPE alone: leave it out");
+    if (*event->text && event->kind != TORG__V1__EVENT__KIND__CLICK)
+        violations_add(reasons, text, "is of the kinds CLICK and RETYPE alone: leave it out");
+    else if (*event->text)
+        check_text(reasons, text, event->text);
     if (*event->retyped)
         violations_add(reasons, retyped, "is of the kind RETYPE alone: leave it out");
 }
@@ -57,8 +44,8 @@ uint64_t retyped_hash(const Torg__V1__Event *event, uint64_t session)
 {
     char before[RETYPED_TEXT_SIZE_MAX + 1], after[RETYPED_TEXT_SIZE_MAX + 1];
 
-    one_form(event->text, before);
-    one_form(event->retyped, after);
+    text_one_form(event->text, before);
+    text_one_form(event->retyped, after);
     return hash64_seeded(bytes_of(after), hash64_seeded(bytes_of(before), session));
 }
 
@@ -66,8 +53,8 @@ int retyped_count(struct store_tx *tx, const Torg__V1__Event *event, int64_t hou
 {
     char before[RETYPED_TEXT_SIZE_MAX + 1], after[RETYPED_TEXT_SIZE_MAX + 1];
 
-    one_form(event->text, before);
-    one_form(event->retyped, after);
+    text_one_form(event->text, before);
+    text_one_form(event->retyped, after);
     if (strcmp(before, after) == 0)
         return 0;
     return store_exec(tx,

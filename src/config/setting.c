@@ -542,10 +542,10 @@ const struct setting setting_table[SETTING_COUNT] = {
                                          "(shelf and shelves, gray and grey, tv) find each other, "
                                          "in addition to the operator's own synonyms."},
     [SETTING_SEARCH_CLICKS] = {.name = "search.clicks",
-                               .default_text = "false",
+                               .default_text = "true",
                                .kind = SETTING_BOOL,
-                               .help = "Offers that are clicked more than others come sooner. "
-                                       "Searches for frequent words take longer then."},
+                               .help = "Offers that are clicked more than others of their category "
+                                       "come sooner, by a quarter of their score at most."},
     [SETTING_SEARCH_EXPERIMENT] =
         {.name = "search.experiment",
          .default_text = "",
@@ -560,8 +560,8 @@ const struct setting setting_table[SETTING_COUNT] = {
                                   .kind = SETTING_NUMBER,
                                   .max = 100,
                                   .help = "Where BEST goes by clicks: of so many places one is "
-                                          "for offers that are new and that few have looked at. "
-                                          "0: none is."},
+                                          "for offers that are new and that few have looked at, "
+                                          "in the lists of a quarter of the visits. 0: none is."},
     [SETTING_SEARCH_NEW_AGE] = {.name = "search.new_age",
                                 .default_text = "3d",
                                 .kind = SETTING_DURATION,

@@ -132,6 +132,11 @@ int table_next(struct table_reader *reader, struct bytes *cells, bool *found, st
     return 0;
 }
 
+uint64_t table_line_number(const struct table_reader *reader)
+{
+    return reader->line;
+}
+
 uint64_t table_row_count(const struct table_reader *reader)
 {
     return reader->row_count;

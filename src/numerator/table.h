@@ -37,6 +37,8 @@ int table_pick(struct table_reader *reader, const char *const *columns, uint32_t
 int table_next(struct table_reader *reader, struct bytes *cells, bool *found, struct err *err);
 /* What stands before the text of an error about the row given last. */
 int table_wrap(const struct table_reader *reader, struct err *err);
+/* The row given last: in CSV and JSON its (last) line, from 1, in Avro its place. */
+uint64_t table_line_number(const struct table_reader *reader);
 uint64_t table_row_count(const struct table_reader *reader);
 void table_progress(const struct table_reader *reader, uint64_t *read_size, uint64_t *total_size);
 

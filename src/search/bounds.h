@@ -28,6 +28,14 @@ enum {
     LIKELY_OWN_MIN_PERCENT = 10,      /* of those offers are of each of them ... */
     LIKELY_ALL_MIN_PERCENT = 60,      /* ... and of all; less: the text is about anything */
     LIKELY_GAIN_PERCENT = 50,         /* more that their offers weigh */
+    CLICKED_COUNT_MAX = 100000,       /* rows that are read: as many as clicks/ keeps */
+    CLICKED_SHARE_COUNT = 4,          /* categories that a text's clicks speak for */
+    CLICKED_LINE_COUNT = 2,           /* of the lines suggested: others go by titles */
+    CLICKED_VISIT_MIN = 3,            /* fewer may be one person */
+    CLICKED_HALF_COUNT = 20,          /* visits of which a text is half known */
+    CLICKED_HALF_DAYS = 7,            /* after which a visit weighs half as much */
+    CLICKED_GAIN_PERCENT = 40,        /* at most, of what titles say of categories */
+    CLICKED_REFRESH_S = 300,          /* how soon it is learnt from: 100 ms of work */
     VOTE_KEEP_MS = 10000,             /* how long that is taken for true without a look: as long as
                                          a buyer looks at a page */
     VOTE_COUNT = 2048,                /* texts it is kept of: 300 KB */
@@ -37,6 +45,8 @@ enum {
                                      their offers are in the cursor */
     ARRANGED_NEW_LOOKS = 20,      /* an offer with fewer is new: as RATE_PRIOR_LOOKS, at which
                                      its own rate counts as much as its category's */
+    ARRANGED_NEW_LIST_EVERY = 4,  /* of so many visits' lists one has places for new offers: they
+                                     cost a fifth of a page */
     ARRANGED_CAP_LOOK = 100,      /* offers behind a page that may come before those of a seller
                                      who has enough on it */
     SEARCH_SESSION_SIZE_MAX = 64, /* of a visit's name: as EVENT_ID_SIZE_MAX */

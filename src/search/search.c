@@ -537,7 +537,7 @@ static int fill_page(struct searching *searching, struct err *err)
     searching->response->total = searching->page->total;
     searching->response->whole_total = searching->whole->total;
     if (arranged_is_wanted(searching->search, wanted))
-        return arranged_put(&searching->asking, wanted, searching->response, err);
+        return arranged_put(&searching->asking, wanted, searching->whole, searching->response, err);
     rc = ask_rest(searching, err);
     if (!rc)
         put_offers(searching);
@@ -626,6 +626,7 @@ static int find_offers(const struct search *search, const Torg__V1__SearchOffers
 
     assert(search->clock && search->ask);
     searching.wanted.ranking = search->ranking;
+    searching.wanted.clicked = search->clicked;
     searching.wanted.by_clicks = search->by_clicks;
     searching.asking.synonyms = synonyms;
     response->times = arena_array(arena, STEP_COUNT, sizeof(response->times[0]));

@@ -22,6 +22,7 @@
 #include "torg/v1/search.pb-c.h"
 #include "torg/v1/searcher.pb-c.h"
 
+struct clicked;    /* search/words/clicked.h */
 struct experiment; /* model/experiment.h */
 struct ranking;    /* search/choices/ranking.h */
 struct speller;    /* spell/speller.h */
@@ -42,7 +43,8 @@ struct search {
     /* What words mean, too: a reference to the table in force; NULL: nothing. */
     struct synonyms *(*synonyms)(void *arg);
     void *synonyms_arg;
-    struct votes *votes; /* what texts were found to be about; NULL: each page asks */
+    struct clicked *clicked; /* what visitors clicked after texts; NULL: it teaches nothing */
+    struct votes *votes;     /* what texts were found to be about; NULL: each page asks */
     /* An offer as every visitor may see it; ERR_NOT_FOUND: there is none that he may. */
     int (*fetch)(void *arg, const char *offer_id, struct arena *arena, Torg__V1__Offer **offer,
                  struct err *err);

@@ -13,86 +13,17 @@
 #include "base/random.h"
 #include "clicks/bounds.h"
 #include "clicks/event_inbox.h"
-#include "clicks/events.h"
 #include "clicks/experiments.h"
 #include "clicks/hour_tables.h"
 #include "clicks/rate.h"
-#include "clicks/rater.h"
 #include "codec/avro_file.h"
 #include "codec/message.h"
-#include "contract/indexer_fixture.h"
+#include "contract/clicks_fixture.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
 #include "patience.h"
 #include "stage/make_topics.h"
 #include "topic/bounds.h"
-
-static struct index_place place;
-static struct events events;
-static struct rater_options rater;
-static uint64_t read_from[64]; /* offsets of the topic documents */
-
-/* Offers "a" to "z" of the seller "shop", all of one category but for "z". */
-static int fetch(void *arg, const char *id, struct arena *arena, Torg__V1__Offer **offer,
-                 struct err *err)
-{
-    (void)arg;
-    if (strlen(id) != 1)
-        return err_set(err, ERR_NOT_FOUND, "no offer %s", id);
-    *offer = MESSAGE_NEW(offer, arena);
-    (*offer)->id = arena_strdup(arena, id);
-    (*offer)->seller = (char *)"shop";
-    (*offer)->content = MESSAGE_NEW(offer_content, arena);
-    (*offer)->content->category = (char *)(*id == 'z' ? "boats" : "bikes");
-    return 0;
-}
-
-static void begin(void **state)
-{
-    struct topic_config config;
-    struct err err = {0};
-    uint64_t first;
-
-    if (!index_place_open(&place, case_on_servers(state), 1))
-        skip();
-    snprintf(place.client, sizeof(place.client), "%s", OFFER_CLIENT);
-    events = (struct events){.store = place.store, .clock = &place.clock.base, .fetch = fetch};
-    rater = (struct rater_options){
-        .store = place.store, .topics = place.topics, .clock = &place.clock.base};
-    if (stage_make_topic(place.topics, TOPIC_DOCUMENTS, &err) ||
-        topic_describe(place.topics, TOPIC_DOCUMENTS, &config, &err))
-        fail_msg("%s", err.text);
-    for (uint32_t i = 0; i < config.partition_count; i++) /* what is there is not ours */
-        OK(topic_range(place.topics, TOPIC_DOCUMENTS, i, &first, &read_from[i], &err));
-}
-
-static uint32_t record(const char *session, const char *seller, Torg__V1__Event__Kind kind,
-                       const char *offer, const char *id, uint32_t position)
-{
-    Torg__V1__RecordEventsRequest request = TORG__V1__RECORD_EVENTS_REQUEST__INIT;
-    struct violations reasons = violations_in(place.arena);
-    Torg__V1__Event event = TORG__V1__EVENT__INIT;
-    Torg__V1__Event *list[] = {&event};
-    struct err err = {0};
-    uint32_t counted;
-
-    event.id = (char *)id;
-    event.kind = kind;
-    event.offer_id = (char *)offer;
-    event.position = position;
-    request.session = (char *)session;
-    request.events = list;
-    request.n_events = 1;
-    if (events_record(&events, &(struct event_sender){seller, 0}, &request, &reasons, &counted,
-                      &err))
-        fail_msg("%s", err.text);
-    return counted;
-}
-
-static uint32_t click(const char *session, const char *offer, const char *id)
-{
-    return record(session, "", TORG__V1__EVENT__KIND__CLICK, offer, id, 1);
-}
 
 static void only_what_a_person_did_first_is_counted(void **state)
 {
@@ -202,52 +133,6 @@ static void a_rate_follows_clicks_positions_and_the_category(void **state)
     assert_int_equal(rate_appeal(&none, &none), RATE_UNIT);
     assert_true(rate_appeal(&few, &bikes) > RATE_UNIT);
     assert_true(rate_appeal(&many, &bikes) > INT64_C(9) * RATE_UNIT);
-}
-
-/* The field changes in the topic, taken by the receiver. */
-static void receive(void)
-{
-    struct arena *arena = arena_new();
-    struct topic_config config;
-    struct err err = {0};
-
-    if (topic_describe(place.topics, TOPIC_DOCUMENTS, &config, &err))
-        fail_msg("%s", err.text);
-    for (uint32_t i = 0; i < config.partition_count; i++) {
-        const struct topic_message *messages;
-        const Torg__V1__QualifiedBatch *batch;
-        Torg__V1__Verdict **verdicts;
-        ProtobufCMessage *decoded;
-        uint64_t first, end;
-        size_t count;
-
-        OK(topic_range(place.topics, TOPIC_DOCUMENTS, i, &first, &end, &err));
-        while (read_from[i] < end) {
-            OK(topic_read(place.topics, TOPIC_DOCUMENTS, i, read_from[i], 1, 1000, arena, &messages,
-                          &count, &err));
-            assert_int_equal(count, 1);
-            OK(message_decode(messages[0].value, &torg__v1__qualified_batch__descriptor, arena,
-                              &decoded, &err));
-            read_from[i]++;
-            batch = (const Torg__V1__QualifiedBatch *)decoded;
-            if (batch->n_changes) /* others' tests may share the servers */
-                OK(receiver_put_fields(&place.receiver, batch->client, batch->changes,
-                                       batch->n_changes, arena, &verdicts, &err));
-        }
-    }
-    arena_free(arena);
-}
-
-static double in_registry(const char *pk, const char *field)
-{
-    Torg__V1__StoredDocument found = TORG__V1__STORED_DOCUMENT__INIT;
-    struct err err = {0};
-
-    OK(receiver_get(&place.receiver, place.client, pk, place.arena, &found, &err));
-    for (size_t i = 0; i < found.n_side; i++)
-        if (strcmp(found.side[i]->field->name, field) == 0)
-            return strtod(found.side[i]->field->decimal, NULL);
-    return -1;
 }
 
 static double rate_in_registry(const char *pk)
@@ -381,6 +266,69 @@ static void retyped_queries_are_counted_by_visits_and_forgotten(void **state)
     clock_manual_advance(&place.clock, INT64_C(3600) * SECOND_US * 2);
     OK(rater_round(&rater, &count, &err));
     assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM query_retyped"), 1);
+    index_place_close(&place);
+}
+
+/* --- what is clicked after a text --- */
+
+static uint32_t click_after(const char *text, uint64_t address, const char *session,
+                            const char *seller, const char *offer)
+{
+    Torg__V1__RecordEventsRequest request = TORG__V1__RECORD_EVENTS_REQUEST__INIT;
+    struct violations reasons = violations_in(place.arena);
+    Torg__V1__Event event = TORG__V1__EVENT__INIT;
+    Torg__V1__Event *list[] = {&event};
+    struct err err = {0};
+    uint32_t counted;
+
+    event.id = (char *)offer;
+    event.kind = TORG__V1__EVENT__KIND__CLICK;
+    event.offer_id = (char *)offer;
+    event.text = (char *)text;
+    request.session = (char *)session;
+    request.events = list;
+    request.n_events = 1;
+    OK(events_record(&events, &(struct event_sender){seller, address}, &request, &reasons, &counted,
+                     &err));
+    return counted;
+}
+
+static int64_t visits_after(const char *text, const char *category)
+{
+    return read_integer(
+        place.store, arena_printf(place.arena,
+                                  "SELECT CAST(COALESCE(SUM(visits), 0) AS BIGINT) FROM click_text "
+                                  "WHERE text = '%s' AND category = '%s'",
+                                  text, category));
+}
+
+static void who_clicks_after_a_text_teaches_once(void **state)
+{
+    const int64_t day_us = INT64_C(24) * 3600 * SECOND_US;
+    struct err err = {0};
+    size_t count;
+
+    begin(state);
+    assert_int_equal(click_after(" red   bike", 1, "s1", "", "a"), 1);
+    assert_int_equal(click_after("red bike", 1, "s1", "", "b"), 1);      /* it counts as a click */
+    assert_int_equal(click_after("red bike", 1, "another", "", "a"), 1); /* sessions are cheap */
+    assert_int_equal(visits_after("red bike", "bikes"), 1);
+    click_after("red bike", 2, "s2", "", "a");
+    click_after("red bike", 2, "s2", "", "z");
+    click_after("red bike", 3, "own", "shop", "a"); /* the seller's own offer */
+    click_after("red bike", 3, "none", "", "nobody");
+    assert_int_equal(visits_after("red bike", "bikes"), 2);
+    assert_int_equal(visits_after("red bike", "boats"), 1);
+    click_after("red bike", 0, "of a front end", "", "a"); /* it names its visitors */
+    click_after("red bike", 0, "of another visitor", "", "a");
+    assert_int_equal(visits_after("red bike", "bikes"), 4);
+    clock_manual_advance(&place.clock, day_us * CLICK_TEXT_DAYS);
+    OK(rater_round(&rater, &count, &err)); /* who came long ago may teach again */
+    click_after("red bike", 1, "later", "", "a");
+    assert_int_equal(visits_after("red bike", "bikes"), 5);
+    clock_manual_advance(&place.clock, day_us);
+    OK(rater_round(&rater, &count, &err)); /* the old ones go */
+    assert_int_equal(visits_after("red bike", "bikes"), 1);
     index_place_close(&place);
 }
 
@@ -754,6 +702,7 @@ static const struct test_case cases[] = {
     CASE(an_offer_that_is_clicked_rises_within_the_hour),
     CASE(much_is_sent_and_swept_by_one_round),
     CASE(retyped_queries_are_counted_by_visits_and_forgotten),
+    CASE(who_clicks_after_a_text_teaches_once),
     CASE(an_hour_that_is_over_is_a_table),
     CASE(events_of_the_topic_count_once_beside_the_call),
     CASE(the_formula_that_buyers_prefer_is_told),

@@ -179,7 +179,8 @@ def the_thing_first(demo):
         answer = demo.search(text="kia rio", limit=5, allWords=True, explain=True,
                              **({"cursor": cursor} if cursor else {}))
         met += answer.get("offers", [])
-        tap.equal(answer["ranking"]["formula"], 'score * (1 + 0.50 * has(category, "transport/cars/cars.used"))')
+        tap.equal(answer["ranking"]["formula"], "score * min(max(default(appeal, 1), 0.8), 1.25) * "
+                  '(1 + 0.50 * has(category, "transport/cars/cars.used"))')
         tap.equal([each["id"] for each in answer["ranking"]["categories"]], ["cars.used"])
         cursor = answer.get("cursor", "")
         if not cursor:

@@ -500,9 +500,9 @@ def what_was_meant_is_searched_and_what_was_typed_is_offered_back():
     healthy(page)
 
 
-def retyped():
+def told_by_clicks(sql):
     with open_sqlite(f"file:{shelf().data / 'store.sqlite'}?mode=ro", uri=True) as base:
-        return base.execute("SELECT before_text, after_text, visits FROM query_retyped").fetchall()
+        return base.execute(sql).fetchall()
 
 
 @tap.test
@@ -525,7 +525,9 @@ def what_was_understood_is_a_chip_that_can_be_taken_back():
             "document.querySelector('#search-form').requestSubmit()")   # typed instead, and found
     page.wait("document.querySelector('#title').innerText.includes('Marlin')")
     page.click("#offers .offer-title a")
-    tap.wait_until(lambda: retyped() == [("velo trek", "Trek Marlin", 1)], what="the two queries")
+    for sql, wanted in (("SELECT * FROM query_retyped", ("velo trek", "Trek Marlin", 1)),
+                        ("SELECT * FROM click_text WHERE text = 'Trek Marlin'", ("Trek Marlin",))):
+        tap.wait_until(lambda: [row[:len(wanted)] for row in told_by_clicks(sql)] == [wanted], what=wanted)
     healthy(page)
 
 
@@ -657,10 +659,9 @@ def prices_are_compared_in_one_currency():
 
 def counted(ids):
     """What the server has counted of these offers: shows, weights of their positions, clicks, contacts, favourites."""
-    with open_sqlite(f"file:{shelf().data / 'store.sqlite'}?mode=ro", uri=True) as base:
-        rows = {row[0]: row[1:] for row in base.execute(
-            "SELECT offer, sum(shows), sum(looks), sum(clicks), sum(contacts), sum(favourites) "
-            "FROM click_hour GROUP BY offer")}
+    rows = {row[0]: row[1:] for row in told_by_clicks(
+        "SELECT offer, sum(shows), sum(looks), sum(clicks), sum(contacts), sum(favourites) "
+        "FROM click_hour GROUP BY offer")}
     return [rows.get(each, (0, 0, 0, 0, 0)) for each in ids]
 
 

@@ -404,7 +404,7 @@ def please(market, field="appeal", **appeals):
 @tap.test
 def what_is_clicked_rises_among_its_equals():
     request = {"text": "велосипед номер", "onlyOffers": True}
-    with Market("--search.clicks=true") as market:
+    with Market() as market:
         before = market.names(**request)        # nobody has clicked: the order of the words
         tap.equal(sorted(before[6:]), ["book-0", "book-1", "book-2"], "those that lack a word are last")
         please(market, bike_4="3.5", bike_0="0.000001", book_1="100")
@@ -419,7 +419,7 @@ def what_is_clicked_rises_among_its_equals():
         rest = market.names(**request, limit=10, cursor=page["cursor"])
         tap.equal(rest, after[4:], "by pages, too")
         tap.equal(market.stop(), 0)
-        market.start()
+        market.start("up", "--search.clicks=false")
         market.until(market.has_all, "the offers again")
         tap.equal(market.names(**request), before, "without the setting")
 
@@ -427,7 +427,7 @@ def what_is_clicked_rises_among_its_equals():
 @tap.test
 def some_places_are_for_new_offers():
     request = {"text": "велосипед номер", "onlyOffers": True}
-    with Market("--search.clicks=true", "--search.new_every=3") as market:
+    with Market("--search.new_every=3") as market:
         words = market.names(**request)
         please(market, "looks", **{f"bike_{number}": "50" for number in range(6) if f"bike-{number}" != words[5]})
         market.until(lambda: market.names(**request)[2] == words[5], "the only one that few have looked at is third")
@@ -450,7 +450,7 @@ def act(market, session, page, *deeds):
 def two_formulas_take_turns_and_are_credited():
     by_size = "score * (1 + default(a.frame-size, 0))"
     request = {"text": "велосипед номер", "onlyOffers": True}
-    with Market(f"--search.experiment={by_size}") as market:
+    with Market(f"--search.experiment={by_size}", "--search.clicks=false") as market:
         pages = [market.found(**request, session=f"v{number}") for number in range(8)]
         for page in pages:
             names = sorted(market.name_of(offer) for offer in page["offers"])

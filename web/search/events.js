@@ -86,7 +86,8 @@ const clicked = new Map();      // offers: the list and the place they were clic
 // An offer of the list at its position, from 1; queryId names the list.
 function noteInList(kind, { queryId, offerId, position }) {
   if (kind === "CLICK") clicked.set(offerId, { queryId, position });
-  note(`${kind}-${queryId}-${offerId}`, { kind, offerId, position, queryId });
+  const text = kind === "CLICK" && query ? { text: query.text } : {};
+  note(`${kind}-${queryId}-${offerId}`, { kind, offerId, position, queryId, ...text });
 }
 
 // CONTACT or FAVOURITE: once in a visit, with the list that the offer was opened from.

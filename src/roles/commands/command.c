@@ -7,6 +7,7 @@
 #include "access/scope.h"
 #include "base/memory.h"
 #include "roles/commands/command_column.h"
+#include "roles/commands/command_ctr.h"
 #include "roles/commands/command_feeds.h"
 #include "roles/commands/command_numerator.h"
 #include "roles/commands/command_snippets.h"
@@ -287,6 +288,7 @@ const struct command command_table[] = {
      .argument_max = 1,
      .run = cmd_catalog_apply},
     COLUMN_COMMANDS,
+    CTR_COMMANDS,
     {.name = "epoch abandon",
      .summary = "give up the epoch that is being built",
      .arguments = "",

@@ -116,6 +116,8 @@ enum exit_code cmd_column_load(const struct invocation *invocation);
 enum exit_code cmd_composer_status(const struct invocation *invocation);
 enum exit_code cmd_config_check(const struct invocation *invocation);
 enum exit_code cmd_config_dump(const struct invocation *invocation);
+enum exit_code cmd_ctr_push(const struct invocation *invocation);
+enum exit_code cmd_ctr_status(const struct invocation *invocation);
 enum exit_code cmd_demo(const struct invocation *invocation);
 enum exit_code cmd_epoch_drop(const struct invocation *invocation);
 enum exit_code cmd_epoch_abandon(const struct invocation *invocation);

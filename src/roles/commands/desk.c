@@ -12,6 +12,7 @@
 #include "torg/v1/column.pb-c.h"
 #include "torg/v1/composer.pb-c.h"
 #include "torg/v1/counters.pb-c.h"
+#include "torg/v1/ctr.pb-c.h"
 #include "torg/v1/epoch.pb-c.h"
 #include "torg/v1/experiment.pb-c.h"
 #include "torg/v1/feed.pb-c.h"
@@ -145,6 +146,7 @@ static const struct {
     {&torg__v1__catalog_service__descriptor, role_catalog_start},
     {&torg__v1__column_service__descriptor, add_columns},
     {&torg__v1__composer_service__descriptor, role_composer_serve},
+    {&torg__v1__ctr_service__descriptor, role_composer_serve},
     {&torg__v1__counters_service__descriptor, role_offers_start},
     {&torg__v1__feed_service__descriptor, role_offers_start},
     {&torg__v1__snippet_service__descriptor, role_snippets_serve},

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_composer.c - the role composer: changed offers, as documents for the index. */
+#include "base/memory.h"
 #include "clicks/event_inbox.h"
 #include "clicks/rater.h"
+#include "clicks/service_ctr.h"
 #include "documents/composer.h"
 #include "documents/recomposer.h"
 #include "documents/service.h"
@@ -14,7 +16,8 @@
 /* One a process. */
 static struct offers offers;
 static struct composer_context context;
-static struct rpc_service service;
+static struct rate_desk ctr;
+static struct rpc_service services[2];
 static struct composer *composer;
 static struct recomposer *recomposer;
 static struct rater *rater;
@@ -106,12 +109,23 @@ static int start_events(struct process *process, struct err *err)
     return event_inbox_start(&events, process->backends.topics, &event_inbox, err);
 }
 
+/* Of a command that has no server none runs. */
+static void wake_rater(void *arg)
+{
+    (void)arg;
+    if (rater)
+        rater_wake(rater);
+}
+
 int role_composer_serve(struct process *process, struct err *err)
 {
     (void)err;
     context = (struct composer_context){.store = process->backends.store, .clock = process->clock};
-    service = composer_service(&context);
-    process_add_services(process, &service, 1);
+    services[0] = composer_service(&context);
+    ctr = (struct rate_desk){
+        .store = process->backends.store, .clock = process->clock, .pushed = wake_rater};
+    services[1] = ctr_service(&ctr);
+    process_add_services(process, services, ARRAY_COUNT(services));
     return 0;
 }
 

@@ -17,6 +17,7 @@
 #include "search/learning/learner.h"
 #include "search/service.h"
 #include "search/service_synonyms.h"
+#include "search/words/clicked.h"
 #include "searcher/front/front.h"
 #include "searcher/front/fronts.h"
 #include "snippets/requests/page.h"
@@ -38,6 +39,7 @@ static struct learner *learner; /* NULL: texts are not corrected */
 static struct peers *searchers; /* in other processes; NULL: that of this one is asked */
 static struct snippet_pages *glued;
 static struct votes *votes;
+static struct clicked *clicked;
 static struct synonym_service synonym_context;
 static struct rpc_service synonym_calls;
 static struct inspect inspect; /* of a process without the role searcher, as the next */
@@ -174,6 +176,7 @@ int role_search_start(struct process *process, struct err *err)
     rc = rc ? rc : open_inspect(process, err);
     rc = rc ? rc : process_open_snippets(process, err);
     rc = rc ? rc : role_search_serve(process, err);
+    rc = rc ? rc : clicked_open(process->backends.store, process->clock, true, &clicked, err);
     if (rc)
         return rc;
     votes = votes_new();
@@ -189,6 +192,7 @@ int role_search_start(struct process *process, struct err *err)
         .catalog_arg = process->catalog,
         .ask = searchers ? ask_others : ask_here,
         .ask_arg = searchers ? (void *)searchers : (void *)process->front,
+        .clicked = clicked,
         .votes = votes,
         .speller = speller_in_use,
         .synonyms = synonyms_in_force,
@@ -231,6 +235,8 @@ void role_search_stop(struct process *process)
     glued = NULL;
     votes_free(votes);
     votes = NULL;
+    clicked_close(clicked);
+    clicked = NULL;
     process->search = NULL;
     learner_stop(learner); /* its calls ended with the server's */
     peers_close(searchers);

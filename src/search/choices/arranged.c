@@ -11,6 +11,7 @@
 #include "model/offer_fields.h"
 #include "search/asking/found.h"
 #include "search/bounds.h"
+#include "search/choices/exact.h"
 #include "search/choices/likely.h"
 #include "search/choices/order.h"
 #include "search/choices/ranking.h"
@@ -39,10 +40,11 @@ struct arranging {
     struct arena *arena;
     struct arranged_state state;
     struct candidates sides[EXPERIMENT_SIDE_COUNT];
-    size_t side_count;       /* orders that are asked for: 1 without an experiment */
-    uint32_t new_every;      /* 0: no place is kept for new offers */
-    struct candidates fresh; /* new offers, in order A */
-    uint32_t seller_cap;     /* 0: a page may be of one seller */
+    size_t side_count;                 /* orders that are asked for: 1 without an experiment */
+    uint32_t new_every;                /* 0: no place is kept for new offers */
+    struct candidates fresh;           /* new offers, in order A */
+    const Torg__V1__StageAnswer *page; /* the first of order A, known already; NULL: it is not */
+    uint32_t seller_cap;               /* 0: a page may be of one seller */
     const char *sellers[SEARCH_PAGE_COUNT_MAX]; /* of the offers of the page so far */
     uint32_t seller_count;
 };
@@ -75,12 +77,45 @@ static struct wanted tried_order(const struct search *search, const struct wante
     return tried;
 }
 
+static uint64_t add_hash(uint64_t hash, const char *text)
+{
+    return hash64_seeded(bytes_of(text), hash);
+}
+
+/* One visit's list of a query is the same each time: a page that is loaded anew does not jump, and
+ * pages by offsets fit each other. */
+static uint64_t seed_of(const Torg__V1__SearchOffersRequest *request)
+{
+    uint64_t hash = add_hash(hash64(bytes_of(request->session)), request->text);
+
+    hash = add_hash(hash, request->category);
+    for (size_t i = 0; i < request->n_filters; i++) {
+        const Torg__V1__FilterChoice *choice = request->filters[i];
+
+        hash = add_hash(add_hash(add_hash(hash, choice->id), choice->min), choice->max);
+        for (size_t k = 0; k < choice->n_values; k++)
+            hash = add_hash(hash, choice->values[k]);
+    }
+    return hash;
+}
+
+/* New offers cost a question: the lists of some visits have them. Where formulas are compared all
+ * have, so that a place alone tells who has filled it. */
+static bool has_new_places(const struct search *search, const struct wanted *wanted)
+{
+    const struct arranged_state *before = wanted->tier.arranged;
+    uint64_t seed = before ? before->seed : seed_of(wanted->sent);
+
+    return !*wanted->sent->session || experiment_on(search, wanted) ||
+           seed % ARRANGED_NEW_LIST_EVERY == 0;
+}
+
 /* Of how many places one is a new offer's; 0: none is. */
 static uint32_t new_every_of(const struct search *search, const struct wanted *wanted)
 {
     const struct wanted tried = tried_order(search, wanted);
 
-    if (!search->new_every || !search->new_age_us)
+    if (!search->new_every || !search->new_age_us || !has_new_places(search, wanted))
         return 0;
     return order_goes_by_clicks(wanted) ||
                    (experiment_on(search, wanted) && order_goes_by_clicks(&tried))
@@ -106,28 +141,6 @@ bool arranged_is_wanted(const struct search *search, const struct wanted *wanted
     return request->offset + limit_of(wanted) <= ARRANGED_PLACE_COUNT &&
            (experiment_on(search, wanted) || new_every_of(search, wanted) ||
             cap_of(search, wanted));
-}
-
-static uint64_t add_hash(uint64_t hash, const char *text)
-{
-    return hash64_seeded(bytes_of(text), hash);
-}
-
-/* One visit's list of a query is the same each time: a page that is loaded anew does not jump, and
- * pages by offsets fit each other. */
-static uint64_t seed_of(const Torg__V1__SearchOffersRequest *request)
-{
-    uint64_t hash = add_hash(hash64(bytes_of(request->session)), request->text);
-
-    hash = add_hash(hash, request->category);
-    for (size_t i = 0; i < request->n_filters; i++) {
-        const Torg__V1__FilterChoice *choice = request->filters[i];
-
-        hash = add_hash(add_hash(add_hash(hash, choice->id), choice->min), choice->max);
-        for (size_t k = 0; k < choice->n_values; k++)
-            hash = add_hash(hash, choice->values[k]);
-    }
-    return hash;
 }
 
 /* --- asking --- */
@@ -207,10 +220,46 @@ static void add_candidates(const struct arranging *arranging, struct candidates 
     side->list = list;
 }
 
+/* The best new offers, as many as places up to this one are theirs: when all of them are on the
+ * list by their words, new offers have their share. It goes by the place alone, so that pages fit.
+ */
+static uint32_t fresh_count(const struct arranging *arranging, uint32_t place_count)
+{
+    return place_count / arranging->new_every;
+}
+
+/* The first page that was found already is order A's, as far as it goes: what is left is to ask for
+ * the offers that lack words, if it has room for some, and for new ones. */
+static int ask_beside_page(struct arranging *arranging, uint32_t count, struct err *err)
+{
+    bool with_rest = has_rest(arranging) && arranging->page->n_hits < limit_of(arranging->wanted);
+    Torg__V1__QueryStage *stages[2];
+    const Torg__V1__StageAnswer *answers[2];
+    uint32_t fresh = fresh_count(arranging, count);
+    size_t stage_count = 0;
+    int rc = 0;
+
+    if (with_rest)
+        rc = part_stage(arranging->wanted, true, count, &stages[stage_count++], err);
+    if (!rc && fresh)
+        rc = fresh_stage(arranging, fresh, &stages[stage_count++], err);
+    if (!rc && stage_count)
+        rc = asking_run(arranging->asking, stages, stage_count, answers, err);
+    if (rc)
+        return rc;
+    add_candidates(arranging, &arranging->sides[EXPERIMENT_A], arranging->page, false);
+    if (with_rest)
+        add_candidates(arranging, &arranging->sides[EXPERIMENT_A], answers[0], true);
+    if (fresh)
+        add_candidates(arranging, &arranging->fresh, answers[stage_count - 1], false);
+    return 0;
+}
+
 /* So many of each order, all of one snapshot. */
 static int ask_candidates(struct arranging *arranging, uint32_t count, struct err *err)
 {
     const bool with_rest = has_rest(arranging) && arranging->response->whole_total < count;
+    const uint32_t fresh = arranging->new_every ? fresh_count(arranging, count) : 0;
     struct wanted orders[EXPERIMENT_SIDE_COUNT] = {
         *arranging->wanted, tried_order(arranging->asking->search, arranging->wanted)};
     Torg__V1__QueryStage *stages[STAGE_COUNT];
@@ -222,14 +271,14 @@ static int ask_candidates(struct arranging *arranging, uint32_t count, struct er
         for (size_t i = 0; i < arranging->side_count && !rc; i++)
             rc = part_stage(&orders[i], part == 1, count, &stages[stage_count++], err);
     order_count = stage_count;
-    if (!rc && arranging->new_every)
-        rc = fresh_stage(arranging, count, &stages[stage_count++], err);
+    if (!rc && fresh)
+        rc = fresh_stage(arranging, fresh, &stages[stage_count++], err);
     if (!rc)
         rc = asking_run(arranging->asking, stages, stage_count, answers, err);
     for (size_t i = 0; i < order_count && !rc; i++)
         add_candidates(arranging, &arranging->sides[i % arranging->side_count], answers[i],
                        i >= arranging->side_count);
-    if (!rc && arranging->new_every)
+    if (!rc && fresh)
         add_candidates(arranging, &arranging->fresh, answers[order_count], false);
     return rc;
 }
@@ -282,12 +331,24 @@ static const struct candidate *pick(const struct arranging *arranging, struct ca
     return first;
 }
 
+/* NULL: the place is no new offer's, or there is none left. */
+static const struct candidate *pick_new(const struct arranging *arranging, uint32_t place)
+{
+    struct candidates fresh = arranging->fresh;
+    uint32_t most;
+
+    if (!arranging->new_every || (place + 1) % arranging->new_every)
+        return NULL;
+    most = fresh_count(arranging, place + 1);
+    fresh.count = fresh.count < most ? fresh.count : most;
+    return pick(arranging, &fresh);
+}
+
 static const struct candidate *take_place(struct arranging *arranging, uint32_t place)
 {
     size_t turn =
         arranging->side_count > 1 ? experiment_side_at(arranging->state.seed, place) : EXPERIMENT_A;
-    bool is_new_s = arranging->new_every && (place + 1) % arranging->new_every == 0;
-    const struct candidate *found = is_new_s ? pick(arranging, &arranging->fresh) : NULL;
+    const struct candidate *found = pick_new(arranging, place);
 
     if (!found || !has_room(arranging, found->seller))
         found = pick(arranging, &arranging->sides[turn]);
@@ -323,6 +384,25 @@ static void put_cursor(const struct arranging *arranging, struct tier next)
         (ProtobufCBinaryData){.data = (uint8_t *)cursor.data, .len = cursor.size};
 }
 
+/* Of a page that is known, how many are behind it is, too. */
+static bool has_next(struct arranging *arranging)
+{
+    return next_of(arranging, &arranging->sides[EXPERIMENT_A]) ||
+           (arranging->page && arranging->response->total > arranging->state.count);
+}
+
+/* Titles that say nothing else first, where no place tells who has filled it. */
+static void put_exact_first(const struct arranging *arranging)
+{
+    const Torg__V1__SearchOffersResponse *response = arranging->response;
+    size_t count = 0;
+
+    while (count < response->n_offers && !response->offers[count]->lacks_words)
+        count++;
+    if (arranging->side_count == 1)
+        exact_first(arranging->wanted, response->offers, count);
+}
+
 /* A page of the arranged places. One that begins by an offset arranges those before it, too. */
 static int put_places(struct arranging *arranging, struct err *err)
 {
@@ -331,7 +411,8 @@ static int put_places(struct arranging *arranging, struct err *err)
     uint32_t begin = arranging->state.count, end = first + limit_of(wanted);
     uint32_t more = arranging->seller_cap ? ARRANGED_CAP_LOOK : 1; /* is there a next page? */
     const struct candidate *found = NULL;
-    int rc = ask_candidates(arranging, end + more, err);
+    int rc = arranging->page ? ask_beside_page(arranging, end + more, err)
+                             : ask_candidates(arranging, end + more, err);
 
     for (uint32_t place = begin; place < end && !rc; place++) {
         if ((place - begin) % limit_of(wanted) == 0)
@@ -342,8 +423,9 @@ static int put_places(struct arranging *arranging, struct err *err)
         if (place >= first)
             add_offer(arranging, found->hit, found->lacks_words);
     }
-    if (!rc && found && next_of(arranging, &arranging->sides[EXPERIMENT_A]))
+    if (!rc && found && has_next(arranging))
         put_cursor(arranging, (struct tier){0});
+    put_exact_first(arranging);
     return rc;
 }
 
@@ -398,7 +480,8 @@ static int put_behind(struct arranging *arranging, struct err *err)
 }
 
 int arranged_put(struct asking *asking, const struct wanted *wanted,
-                 Torg__V1__SearchOffersResponse *response, struct err *err)
+                 const Torg__V1__StageAnswer *whole, Torg__V1__SearchOffersResponse *response,
+                 struct err *err)
 {
     const struct experiment *experiment = experiment_on(asking->search, wanted);
     const struct arranged_state *before = wanted->tier.arranged;
@@ -412,6 +495,8 @@ int arranged_put(struct asking *asking, const struct wanted *wanted,
     uint32_t limit = limit_of(wanted);
     int rc;
 
+    if (!experiment && !arranging.seller_cap && !before && !wanted->request->offset)
+        arranging.page = whole;
     arranging.state = before ? *before : (struct arranged_state){.seed = seed_of(wanted->sent)};
     response->offers = arena_array(asking->arena, limit + 1, sizeof(response->offers[0]));
     if (arranging.state.is_behind || arranging.state.count + limit > ARRANGED_PLACE_COUNT)

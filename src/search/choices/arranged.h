@@ -24,8 +24,10 @@
 /* Whether the page is of such a list. */
 bool arranged_is_wanted(const struct search *search, const struct wanted *wanted);
 
-/* The page's offers, cursor and query_id. The totals of the response are there already. */
+/* The page's offers, cursor and query_id. The totals of the response are there already; whole: what
+ * the search has found with all words, in the order that there would be without arranging. */
 int arranged_put(struct asking *asking, const struct wanted *wanted,
-                 Torg__V1__SearchOffersResponse *response, struct err *err);
+                 const Torg__V1__StageAnswer *whole, Torg__V1__SearchOffersResponse *response,
+                 struct err *err);
 
 #endif

@@ -36,6 +36,7 @@ struct wanted {
     const struct category *category; /* NULL: all */
     enum language language;
     const struct ranking *ranking; /* as in search.h */
+    struct clicked *clicked;       /* as in search.h */
     bool by_clicks;                /* as in search.h */
     struct arena *arena;
     const struct search_filter *chosen; /* one a choice of the request */

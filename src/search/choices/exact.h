@@ -13,7 +13,7 @@
 #include "search/choices/choices.h"
 #include "torg/v1/search.pb-c.h"
 
-/* Of offers with all words of the text, by relevance alone; others stay in their order. */
+/* Of offers with all words of the text, by relevance; others stay in their order. */
 void exact_first(const struct wanted *wanted, Torg__V1__FoundOffer **offers, size_t count);
 
 #endif

@@ -11,6 +11,7 @@
 #include "model/offer_fields.h"
 #include "search/asking/found.h"
 #include "search/bounds.h"
+#include "search/words/clicked.h"
 
 enum { WORD_COUNT_MAX = 8, LETTER_COUNT_MIN = 2 };
 
@@ -184,7 +185,7 @@ struct tally {
     struct {
         const struct category *category;
         double thing;
-    } list[LIKELY_SAMPLE_COUNT];
+    } list[LIKELY_SAMPLE_COUNT + CLICKED_SHARE_COUNT];
     size_t count;
     double all;
 };
@@ -201,6 +202,25 @@ static void add(struct tally *tally, const struct category *category, double thi
     }
     tally->list[i].thing += thing;
     tally->all += thing;
+}
+
+/* What visitors clicked after the text says a little, too: the better it is known the more, and
+ * never as much as what is on sale. */
+static void add_clicked(struct tally *tally, const struct wanted *wanted)
+{
+    const char *text = wanted->meaning.text;
+    struct clicked_share list[CLICKED_SHARE_COUNT];
+    size_t count = clicked_shares(wanted->clicked, text, wanted->arena, list);
+    double all = (tally->all > 1 ? tally->all : 1) *
+                 clicked_strength(wanted->clicked, text, wanted->arena) * CLICKED_GAIN_PERCENT /
+                 100;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct category *category = category_find(wanted->catalog, list[i].category);
+
+        if (category)
+            add(tally, category, all * list[i].share);
+    }
 }
 
 /* Those that have a good part of it, unless most of it is elsewhere. */
@@ -244,6 +264,7 @@ int likely_find(struct asking *asking, const struct wanted *wanted, bool any_wor
         if (category)
             add(&tally, category, thing_of(&named, answer->hits[i], wanted->arena));
     }
+    add_clicked(&tally, wanted);
     choose(&tally, likely);
     return 0;
 }

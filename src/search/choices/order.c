@@ -8,14 +8,14 @@
 #include "model/offer_fields.h"
 #include "search/bounds.h"
 #include "search/choices/ranking.h"
+#include "search/words/clicked.h"
 
 bool order_is_best_of_text(const struct wanted *wanted)
 {
     return wanted->request->order == TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__BEST && *wanted->text;
 }
 
-/* An offer that few have seen, or nobody, is as good as its words. */
-const char order_by_clicks[] = "score * min(max(default(" OFFER_FIELD_APPEAL ", 1), 0.8), 1.25)";
+const char order_by_clicks[] = "score * " ORDER_CLICKS_FACTOR;
 
 /* Whether the offer is of a category that is likely meant: 0 or 1. */
 static char *likely_formula(const struct wanted *wanted)
@@ -56,7 +56,7 @@ static char *best_formula(const struct wanted *wanted)
 
 bool order_is_relevance(const struct wanted *wanted)
 {
-    return order_is_best_of_text(wanted) && !wanted->by_clicks && !own_formula(wanted);
+    return order_is_best_of_text(wanted) && !own_formula(wanted);
 }
 
 bool order_formula_goes_by_clicks(const char *formula)
@@ -110,6 +110,18 @@ void order_put(const struct wanted *wanted, Torg__V1__QueryStage *stage)
     stage->n_sorts = 1;
 }
 
+/* Of the visits that clicked something after the text, those that clicked an offer of it. */
+static unsigned clicked_percent(const struct wanted *wanted, const struct category *category)
+{
+    struct clicked_share list[CLICKED_SHARE_COUNT];
+    size_t count = clicked_shares(wanted->clicked, wanted->meaning.text, wanted->arena, list);
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i].category, category->id) == 0)
+            return (unsigned)(list[i].share * 100);
+    return 0;
+}
+
 Torg__V1__Ranking *order_tell(const struct wanted *wanted)
 {
     const struct likely *likely = &wanted->likely;
@@ -128,6 +140,7 @@ Torg__V1__Ranking *order_tell(const struct wanted *wanted)
         told->id = arena_strdup(arena, category->id);
         told->name = arena_strdup(arena, category->name.in[wanted->language]);
         told->percent = likely->list[i].percent;
+        told->clicked_percent = clicked_percent(wanted, category);
         ranking->categories[ranking->n_categories++] = told;
     }
     return ranking;

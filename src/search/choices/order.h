@@ -5,14 +5,17 @@
 #ifndef TORG_SEARCH_CHOICES_ORDER_H
 #define TORG_SEARCH_CHOICES_ORDER_H
 
+#include "model/offer_fields.h"
 #include "search/choices/choices.h"
 
+/* An offer that few have seen, or nobody, is as good as its words. */
+#define ORDER_CLICKS_FACTOR "min(max(default(" OFFER_FIELD_APPEAL ", 1), 0.8), 1.25)"
 /* What BEST goes by with the setting search.clicks. */
 extern const char order_by_clicks[];
 
 bool order_is_best_of_text(const struct wanted *wanted);
 
-/* Whether relevance alone decides: no formula of the operator's, and no clicks. */
+/* Whether relevance decides, with clicks or without, and no formula of the operator's. */
 bool order_is_relevance(const struct wanted *wanted);
 
 /* Whether that order goes by what visitors did: new offers would have to be found first. */

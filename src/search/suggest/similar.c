@@ -15,6 +15,7 @@
 #include "search/asking/found.h"
 #include "search/bounds.h"
 #include "search/choices/choices.h"
+#include "search/choices/order.h"
 
 /* Twice the price, or half of it, takes a third of the score. */
 #define PRICE_FORMULA                                                                              \
@@ -48,6 +49,18 @@ static char *beginning_of(char *title, struct arena *arena)
     return arena_text(arena, bytes_make(title, size));
 }
 
+/* What the most alike are weighed by; NULL: nothing else. */
+static char *formula_of(const struct comparing *comparing)
+{
+    const Torg__V1__Price *price = comparing->offer->content->price;
+    const char *clicks = comparing->asking.search->by_clicks ? " * " ORDER_CLICKS_FACTOR : "";
+
+    if (price && price->amount > 0 && strcmp(price->currency, comparing->currency) == 0)
+        return arena_printf(comparing->arena, PRICE_FORMULA "%s", price->amount, price->amount,
+                            clicks);
+    return *clicks ? arena_printf(comparing->arena, "score%s", clicks) : NULL;
+}
+
 /* Any word of the title, in titles and in names of values; of the best the price is looked at,
  * where it can be compared. */
 static Torg__V1__QueryStage *similar_stage(const struct comparing *comparing,
@@ -55,6 +68,7 @@ static Torg__V1__QueryStage *similar_stage(const struct comparing *comparing,
 {
     const Torg__V1__OfferContent *content = comparing->offer->content;
     struct arena *arena = comparing->arena;
+    char *formula = formula_of(comparing);
     Torg__V1__QueryStage *stage =
         count_stage("", category_filter(category, comparing->catalog, arena), arena);
     Torg__V1__TextClause *clause = MESSAGE_NEW(text_clause, arena);
@@ -67,11 +81,9 @@ static Torg__V1__QueryStage *similar_stage(const struct comparing *comparing,
     stage->limit = (uint32_t)comparing->limit + 1; /* itself is among them */
     stage->no_total = true;
     stage_show_offers(stage);
-    if (content->price && content->price->amount > 0 &&
-        strcmp(content->price->currency, comparing->currency) == 0) {
+    if (formula) {
         stage->rerank = MESSAGE_NEW(rerank, arena);
-        stage->rerank->formula =
-            arena_printf(arena, PRICE_FORMULA, content->price->amount, content->price->amount);
+        stage->rerank->formula = formula;
         stage->rerank->count = SIMILAR_RERANK_COUNT;
     }
     return stage;

@@ -17,6 +17,7 @@
 #include "search/choices/offered.h"
 #include "search/suggest/completions.h"
 #include "search/synonyms/synonyms.h"
+#include "search/words/clicked.h"
 #include "search/words/spelling.h"
 #include "spell/keyboard.h"
 #include "spell/transliteration.h"
@@ -102,14 +103,60 @@ static Torg__V1__QueryStage *tree_stage(const struct suggesting *suggesting, con
 
 /* --- queries --- */
 
-static int compare_queries(const void *a, const void *b)
-{
-    const Torg__V1__SuggestedQuery *x = *(Torg__V1__SuggestedQuery *const *)a;
-    const Torg__V1__SuggestedQuery *y = *(Torg__V1__SuggestedQuery *const *)b;
+/* A line with how much it is worth: what it finds, up to twice that when visitors clicked what it
+ * found. */
+struct ranked {
+    Torg__V1__SuggestedQuery *query;
+    double worth;
+};
 
-    if (x->count != y->count)
-        return x->count > y->count ? -1 : 1;
-    return strcmp(x->text, y->text);
+static int compare_worth(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    if (x->worth != y->worth)
+        return x->worth > y->worth ? -1 : 1;
+    return strcmp(x->query->text, y->query->text);
+}
+
+static void rank(struct suggesting *suggesting)
+{
+    Torg__V1__SuggestResponse *response = suggesting->response;
+    struct ranked list[SUGGEST_COUNT_MAX + CLICKED_LINE_COUNT];
+
+    for (size_t i = 0; i < response->n_queries; i++) {
+        Torg__V1__SuggestedQuery *query = response->queries[i];
+
+        list[i] = (struct ranked){
+            query, (double)query->count * (1 + clicked_strength(suggesting->asking.search->clicked,
+                                                                query->text, suggesting->arena))};
+    }
+    qsort(list, response->n_queries, sizeof(list[0]), compare_worth);
+    for (size_t i = 0; i < response->n_queries; i++)
+        response->queries[i] = list[i].query;
+}
+
+static bool is_listed(const struct completion *list, size_t count, const char *text)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i].text, text) == 0)
+            return true;
+    return false;
+}
+
+/* What visitors typed and clicked after goes on so, too. */
+static size_t add_clicked(const struct suggesting *suggesting, struct completions *completions,
+                          struct completion *list, size_t count)
+{
+    struct bytes typed = completions_typed(completions);
+    const char *lines[CLICKED_LINE_COUNT];
+    size_t found = clicked_lines(suggesting->asking.search->clicked,
+                                 arena_text(suggesting->arena, typed), suggesting->arena, lines);
+
+    for (size_t i = 0; i < found; i++)
+        if (!is_listed(list, count, lines[i]) && !bytes_equal_text(typed, lines[i]))
+            list[count++] = (struct completion){.text = lines[i]};
+    return count;
 }
 
 static Torg__V1__SuggestedQuery *suggested(const struct suggesting *suggesting, const char *text,
@@ -157,8 +204,10 @@ static void keep_different(Torg__V1__SuggestResponse *response)
 static int put_queries(struct suggesting *suggesting, struct completions *completions,
                        struct err *err)
 {
-    struct completion list[SUGGEST_COUNT_MAX];
-    size_t count = completions_list(completions, !suggesting->is_typed, list, suggesting->limit);
+    struct completion list[SUGGEST_COUNT_MAX + CLICKED_LINE_COUNT];
+    size_t count =
+        add_clicked(suggesting, completions, list,
+                    completions_list(completions, !suggesting->is_typed, list, suggesting->limit));
     Torg__V1__SuggestResponse *response = suggesting->response;
     Torg__V1__QueryStage *stages[QUERY_STAGE_COUNT_MAX];
     const Torg__V1__StageAnswer *answers[QUERY_STAGE_COUNT_MAX];
@@ -183,8 +232,10 @@ static int put_queries(struct suggesting *suggesting, struct completions *comple
                               completions_typed(completions));
         }
     }
-    qsort(response->queries, response->n_queries, sizeof(response->queries[0]), compare_queries);
+    rank(suggesting);
     keep_different(response);
+    if (response->n_queries > suggesting->limit)
+        response->n_queries = suggesting->limit;
     return rc;
 }
 

@@ -290,13 +290,18 @@ static void walk_list(struct scene *scene, struct walk *walk, uint32_t limit)
         ;
 }
 
-/* The first new offer with all words that is not taken; NULL: none is left. */
+/* The first new offer with all words that is not taken, of as many as have places so far; NULL:
+ * none is left. */
 static const struct place *first_new(const struct scene *scene, const struct place *order,
-                                     const bool *is_taken)
+                                     uint32_t place_count, const bool *is_taken)
 {
-    for (uint32_t i = 0; i < scene->all; i++)
+    uint32_t left = place_count / scene->search.new_every;
+
+    for (uint32_t i = 0; i < scene->all && left; i++) {
         if (is_new(order[i].offer) && !is_taken[order[i].offer])
             return &order[i];
+        left -= is_new(order[i].offer);
+    }
     return NULL;
 }
 
@@ -317,8 +322,9 @@ static uint32_t draft(const struct scene *scene, uint64_t seed, uint32_t *offers
         uint32_t every = scene->search.new_every;
         const struct place *order =
             orders[scene->search.experiment ? experiment_side_at(seed, count) : EXPERIMENT_A];
-        const struct place *fresh =
-            every && (count + 1) % every == 0 ? first_new(scene, orders[0], is_taken) : NULL;
+        const struct place *fresh = every && (count + 1) % every == 0
+                                        ? first_new(scene, orders[0], count + 1, is_taken)
+                                        : NULL;
 
         while (is_taken[order->offer])
             order++;
@@ -567,9 +573,32 @@ static void one_of_some_places_is_a_new_offer_s(void **state)
             assert_true(experiment_list_read(&scene->experiment, scene->response.query_id, &seed));
             expect_draft(scene, seed);
             scene->search.experiment = NULL;
+            scene->request.session = ""; /* a list that is nobody's has them each time */
             expect_draft(scene, 0);
+            scene->request.session = "visit";
         }
     }
+}
+
+/* A quarter of the lists has them: they cost a question. */
+static void lists_of_some_visits_have_places_for_new_offers(void **state)
+{
+    struct scene *scene = *state;
+    int without, with_places = 0;
+
+    scene->all = 60;
+    scene->search.experiment = NULL;
+    scene->search.by_clicks = true;
+    search(scene, 20);
+    without = scene->stage_count;
+    scene->search.new_every = 10;
+    scene->search.new_age_us = INT64_C(3600) * SECOND_US;
+    for (int i = 0; i < 300; i++) {
+        scene->request.session = arena_printf(scene->arena, "visit-%d", i);
+        search(scene, 20);
+        with_places += scene->stage_count > without;
+    }
+    assert_in_range(with_places, 45, 110);
 }
 
 /* Where clicks decide nothing, new offers have the places of their words. */
@@ -580,6 +609,7 @@ static void new_offers_need_no_place_where_clicks_do_not_count(void **state)
 
     scene->all = 60;
     scene->search.experiment = NULL;
+    scene->request.session = "";
     search(scene, 20);
     without = scene->stage_count;
     scene->search.new_every = 10;
@@ -588,7 +618,7 @@ static void new_offers_need_no_place_where_clicks_do_not_count(void **state)
     assert_int_equal(scene->stage_count, without);
     scene->search.by_clicks = true;
     search(scene, 20);
-    assert_int_equal(scene->stage_count, without + 2);
+    assert_int_equal(scene->stage_count, without + 1); /* the page is known */
     scene->request.order = TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__CHEAPEST;
     search(scene, 20);
     assert_int_equal(scene->stage_count, without);
@@ -688,6 +718,7 @@ int main(void)
         TEST(other_lists_cost_what_they_did),
         TEST(half_a_list_is_credited_to_nobody),
         TEST(one_of_some_places_is_a_new_offer_s),
+        TEST(lists_of_some_visits_have_places_for_new_offers),
         TEST(new_offers_need_no_place_where_clicks_do_not_count),
         TEST(a_seller_s_further_offers_come_later_and_none_is_lost),
         TEST(damaged_cursors_are_refused),

@@ -20,8 +20,10 @@
 struct scene {
     struct arena *arena;
     struct catalog *catalog;
-    char *title;       /* of the offer that others are like */
-    const char *asked; /* words that were looked for */
+    char *title; /* of the offer that others are like */
+    bool by_clicks;
+    const char *asked;   /* words that were looked for */
+    const char *formula; /* that the most alike were weighed by; "": none */
 };
 
 static struct catalog *catalog_of(void *arg)
@@ -63,6 +65,8 @@ static int ask(void *arg, const Torg__V1__SearchRequest *request, int64_t deadli
     (void)deadline_us;
     assert_int_equal(request->query->n_stages, 1);
     scene->asked = request->query->stages[0]->clauses[0]->text;
+    scene->formula =
+        request->query->stages[0]->rerank ? request->query->stages[0]->rerank->formula : "";
     if (word_count(scene->asked) > QUERY_TEXT_CLAUSE_COUNT_MAX)
         return err_set(err, ERR_INVALID, "stages[0]: text: more than %d words; ask for fewer",
                        QUERY_TEXT_CLAUSE_COUNT_MAX);
@@ -82,7 +86,8 @@ static const char *compare(struct scene *scene, const char *title)
                                   .ask = ask,
                                   .ask_arg = scene,
                                   .fetch = fetch,
-                                  .fetch_arg = scene};
+                                  .fetch_arg = scene,
+                                  .by_clicks = scene->by_clicks};
     Torg__V1__SimilarRequest request = TORG__V1__SIMILAR_REQUEST__INIT;
     Torg__V1__SimilarResponse response = TORG__V1__SIMILAR_RESPONSE__INIT;
     struct err err = {0};
@@ -142,11 +147,25 @@ static void a_title_of_very_many_words_is_cut(void **state)
     buf_release(&title);
 }
 
+/* A little: from four fifths to five quarters. */
+static void what_is_clicked_more_comes_before_what_is_as_much_alike(void **state)
+{
+    struct scene *scene = *state;
+
+    compare(scene, "Велосипед");
+    assert_string_equal(scene->formula, "");
+    scene->by_clicks = true;
+    compare(scene, "Велосипед");
+    assert_string_equal(scene->formula, "score * min(max(default(appeal, 1), 0.8), 1.25)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(all_words_of_a_title_are_looked_for, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_title_of_very_many_words_is_cut, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_clicked_more_comes_before_what_is_as_much_alike,
+                                        set_up, tear_down),
     };
 
     return cmocka_run_group_tests_name("search-similar", tests, NULL, NULL);
