@@ -117,25 +117,6 @@ def filters_narrow_by_one_request_a_change_and_are_taken_back():
     healthy(page)
 
 
-@tap.test
-def a_filter_that_cannot_choose_is_not_there():
-    def offered():
-        ids = page.js("[...document.querySelectorAll('[id^=\"f-\"]')].map((each) => each.id)")
-        return [name for name in ("f-price-max", "f-a.color", "f-a.bike-type", "f-condition")
-                if any(each.startswith(name) for each in ids)]
-
-    page = opened("/?c=bikes")
-    total(page, 40)
-    tap.equal(offered(), ["f-price-max", "f-a.color", "f-a.bike-type", "f-condition"])
-    page = opened("/?c=bikes&q=" + urllib.parse.quote('"Номер 7"'))
-    total(page, 1)              # one price, one colour, one condition
-    tap.equal(offered(), [])
-    page = opened("/?c=bikes&f.price=..900000")
-    total(page, 1)              # what was chosen can be taken back
-    tap.equal(offered(), ["f-price-max"])
-    healthy(page)
-
-
 def hold_answers(page):
     """Answers of searches wait in `held` until they are let go."""
     page.js("""(() => {

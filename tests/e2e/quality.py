@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every page owes its readers, in headless Chromium over a shop of `torg demo`: no barriers that
-axe-core knows, no jumps of the layout (CLS), few requests; and the page /try does what it shows.
+axe-core knows, no jumps of the layout (CLS), few requests, no filter that cannot choose; and the page /try does
+what it shows.
 """
 import json
 import os
 import pathlib
 import sys
+import urllib.parse
 
 sys.dont_write_bytecode = True
 from kit import tap  # noqa: E402
 from kit.browser import Browser  # noqa: E402
 from kit.demo import Demo  # noqa: E402
+from kit.shelf import Shelf  # noqa: E402
 
 OFFERS = 300
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
@@ -175,6 +178,22 @@ def pages_say_something_without_a_script():
         page.wait("document.querySelectorAll('#kept .kept').length === 2", "saved and seen")
         tap.equal(page.texts("#kept h2"), ["Saved", "Seen lately"])
         tap.equal(page.errors, [])
+
+
+@tap.test
+def a_filter_that_cannot_choose_is_not_there():
+    with Shelf() as shelf, Browser() as browser:
+        def offered(query, count):
+            page = browser.page(f"{shelf.url}/?{query}", language="en", **DESKTOP)
+            page.wait(f"document.querySelector('#total').innerText.startsWith('{count} ')", f"{count} offers")
+            ids = page.js("[...document.querySelectorAll('[id^=\"f-\"]')].map((each) => each.id)")
+            return [name for name in ("f-price-max", "f-a.color", "f-a.bike-type", "f-condition")
+                    if any(each.startswith(name) for each in ids)]
+
+        tap.equal(offered("c=bikes", 40), ["f-price-max", "f-a.color", "f-a.bike-type", "f-condition"])
+        # one price, one colour, one condition
+        tap.equal(offered("c=bikes&q=" + urllib.parse.quote('"Номер 7"'), 1), [])
+        tap.equal(offered("c=bikes&f.price=..900000", 1), ["f-price-max"])      # it can be taken back
 
 
 @tap.test
