@@ -4,8 +4,8 @@
  *
  * Large answers are added to the server's sum one by one, as they are built; small ones, streams
  * and bytes that a socket did not take are summed up by their connection, which reports to the
- * server at the end of a turn: an answer that goes out at once costs no atomic. All of them are also
- * counted by caller; those of a connection by who asked when it had nothing to report.
+ * server at the end of a turn: an answer that goes out at once costs no atomic. All of them are
+ * also counted by caller; those of a connection by who asked when it had nothing to report.
  *
  * To find the worst connection every loop votes with its own; the last voter asks the loop of the
  * worst one to close it. One round at a time; more follow as long as there is too much.
