@@ -649,6 +649,13 @@ const struct setting setting_table[SETTING_COUNT] = {
                                     .max = 10000 * MS_US,
                                     .help = "How long a page of offers waits for its snippets; "
                                             "then it goes without."},
+    [SETTING_SNIPPETS_LISTEN] =
+        {.name = "snippets.listen",
+         .default_text = "",
+         .kind = SETTING_ADDRESS,
+         .optional = true,
+         .help = "A second address, of /NAME/KEY[/LANGUAGE] only: snippets without the prefix "
+                 "/snippets. Keys and TLS are those of server.listen. Empty: not served."},
     [SETTING_LOG_FORMAT] = {.name = "log.format",
                             .default_text = "auto",
                             .kind = SETTING_CHOICE,

@@ -9,5 +9,7 @@
 
 struct rpc_service snippet_service(struct snippets *snippets);
 struct rest_service snippet_resources(struct snippets *snippets);
+/* Without the prefix, for a port that has nothing else: /NAME/KEY[/LANGUAGE]. */
+struct rest_service snippet_root_resources(struct snippets *snippets);
 
 #endif

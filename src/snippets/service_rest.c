@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * service_rest.c - PUT, GET and DELETE /snippets/NAME/KEY[/LANGUAGE] (service.h).
+ * service_rest.c - PUT, GET and DELETE /snippets/NAME/KEY[/LANGUAGE] (service.h); on a port of
+ * their own without the prefix, too.
  *
  * A name has slashes itself, so it is the longest one of the config that leaves one part, the key,
  * or two, the language too. A key with a slash is written with %2F.
@@ -211,10 +212,26 @@ static const struct rest_method methods[] = {
      .answer = ""},
 };
 
-struct rest_service snippet_resources(struct snippets *snippets)
+static struct rest_service service_of(struct snippets *snippets, const struct rest_method *list)
 {
-    return (struct rest_service){.methods = methods,
+    return (struct rest_service){.methods = list,
                                  .method_count = ARRAY_COUNT(methods),
                                  .context = snippets,
                                  .remote = !store_is_local(snippets_store(snippets))};
+}
+
+struct rest_service snippet_resources(struct snippets *snippets)
+{
+    return service_of(snippets, methods);
+}
+
+struct rest_service snippet_root_resources(struct snippets *snippets)
+{
+    static struct rest_method at_root[ARRAY_COUNT(methods)]; /* one a process, as their server */
+
+    for (size_t i = 0; i < ARRAY_COUNT(methods); i++) {
+        at_root[i] = methods[i];
+        at_root[i].path = "/{name...}";
+    }
+    return service_of(snippets, at_root);
 }

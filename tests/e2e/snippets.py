@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import random
+import re
 import signal
 import sys
 import threading
@@ -42,17 +43,17 @@ class Shelf(Place):
         self.write("snippets.new", CONFIG % more)
         os.replace(self.dir / "snippets.new", self.dir / "snippets.pb.txt")     # half of it is another one
 
-    def up(self):
-        self.start("up", "--snippets.config=snippets.pb.txt", "--snippets.allot=true")
+    def up(self, *words):
+        self.start("up", "--snippets.config=snippets.pb.txt", "--snippets.allot=true", *words)
 
-    def ask(self, verb, path, body=None, kind="json", key=None):
+    def ask(self, verb, path, body=None, kind="json", key=None, place=None, prefix="/snippets/"):
         """(status, answer) of /snippets/PATH, which is sent as it is."""
-        connection = http.client.HTTPConnection(self.url.removeprefix("http://"),
+        connection = http.client.HTTPConnection(place or self.url.removeprefix("http://"),
                                                 timeout=tap.PATIENCE_S)
         headers = {"Authorization": f"Bearer {key or self.key}"}
         if kind:
             headers["Content-Type"] = kind
-        connection.request(verb, f"/snippets/{path}", body, headers)
+        connection.request(verb, prefix + path, body, headers)
         answer = connection.getresponse()
         text = answer.read()
         connection.close()
@@ -90,6 +91,29 @@ def odd_addresses_and_bodies():
         tap.equal(shelf.put("raw/big", b"x" * (1 << 20), "binary"), 200)
         tap.equal(shelf.ask("GET", "a/k", key="torg_0123456789_none")[0], 401)
         tap.equal(shelf.ask("POST", "a/k", "1")[0], 405)
+
+
+@tap.test
+def a_port_of_their_own_needs_no_prefix():
+    with Shelf() as shelf:
+        shelf.stop()
+        shelf.up("--snippets.listen=127.0.0.1:0")
+        place = "127.0.0.1:" + re.search(r'"snippets have a port of their own".*"port":(\d+)', shelf.log())[1]
+        at_root = {"place": place, "prefix": "/"}
+        tap.equal(shelf.ask("PUT", "a/o1", b'{"stars": 5}', **at_root)[0], 200)
+        told = (200, {"a": {"stars": 5}})
+        tap.equal(shelf.ask("GET", "a/o1", **at_root), told)
+        tap.equal(shelf.ask("GET", "a/o1", place=place), told)
+        tap.equal(shelf.ask("GET", "a/o1"), told)
+        tap.equal(shelf.ask("GET", "a/o1", prefix="/")[0], 404, "elsewhere the prefix is needed")
+        tap.equal(shelf.ask("PUT", "a/o1", b"{}", key="wrong", **at_root)[0], 401)
+        tap.equal(shelf.ask("PUT", "torg.v1.SearchService/SearchOffers", b"{}", **at_root)[0], 404)
+        tap.equal(shelf.ask("DELETE", "a/o1", **at_root)[0], 200)
+        tap.equal(shelf.ask("GET", "a/o1")[0], 404)
+        tap.equal(shelf.stop(), 0)
+        refused = shelf.torg("up", "--listen=127.0.0.1:0", "--operator-listen=", "--snippets.listen=0.0.0.0:0",
+                             "--data=fresh")
+        tap.contains(refused.stderr, "snippets.listen")
 
 
 @tap.test

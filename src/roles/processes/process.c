@@ -68,8 +68,8 @@ static bool is_loopback(const struct process *process, enum setting_id id)
 /* Where other machines can reach it, nothing is served before there is a key to refuse without. */
 static int check_exposure(const struct process *process, int64_t key_count, struct err *err)
 {
-    static const enum setting_id listeners[] = {SETTING_SERVER_LISTEN,
-                                                SETTING_SERVER_OPERATOR_LISTEN};
+    static const enum setting_id listeners[] = {
+        SETTING_SERVER_LISTEN, SETTING_SERVER_OPERATOR_LISTEN, SETTING_SNIPPETS_LISTEN};
 
     for (size_t i = 0; i < sizeof(listeners) / sizeof(listeners[0]) && !key_count; i++) {
         const char *address = config_text(process->config, listeners[i]);
@@ -261,15 +261,14 @@ static int start_roles(struct process *process, struct err *err)
     return 0;
 }
 
-static int start_server(struct process *process, struct err *err)
+struct server_options process_server_options(const struct process *process, const char *listen)
 {
     const struct config *config = process->config;
-    const char *operators = config_text(config, SETTING_SERVER_OPERATOR_LISTEN);
     const char *certificate = config_text(config, SETTING_TLS_CERTIFICATE);
     const char *client_ca = config_text(config, SETTING_TLS_CLIENT_CA);
-    const struct server_options options = {
-        .listen = config_text(config, SETTING_SERVER_LISTEN),
-        .operator_listen = *operators ? operators : NULL,
+
+    return (struct server_options){
+        .listen = listen,
         .tls_certificate = *certificate ? certificate : NULL,
         .tls_key = *certificate ? config_text(config, SETTING_TLS_KEY) : NULL,
         .tls_client_ca = *client_ca ? client_ca : NULL,
@@ -289,7 +288,17 @@ static int start_server(struct process *process, struct err *err)
         .clock = process->clock,
         .authenticator = key_ring_authenticator(process->ring),
     };
-    int rc = server_new(&options, &process->server, err);
+}
+
+static int start_server(struct process *process, struct err *err)
+{
+    const char *operators = config_text(process->config, SETTING_SERVER_OPERATOR_LISTEN);
+    struct server_options options =
+        process_server_options(process, config_text(process->config, SETTING_SERVER_LISTEN));
+    int rc;
+
+    options.operator_listen = *operators ? operators : NULL;
+    rc = server_new(&options, &process->server, err);
 
     /* It will be free again: a caller may try later. */
     if (rc == ERR_EXISTS)

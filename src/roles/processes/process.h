@@ -136,6 +136,9 @@ const char *process_url(const struct process *process);
 /* Where health and metrics are; NULL: that port is closed. */
 const char *process_operators_url(const struct process *process);
 
+/* Of a server that listens there and lets in whom this process lets in. */
+struct server_options process_server_options(const struct process *process, const char *listen);
+
 /* Adds services that live as long as the process; the server has them too, if there is one. */
 void process_add_services(struct process *process, const struct rpc_service *services,
                           size_t count);
