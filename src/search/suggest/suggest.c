@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "catalog/words.h"
 #include "codec/message.h"
 #include "index/bounds.h"
 #include "model/offer_fields.h"
@@ -110,6 +111,15 @@ struct ranked {
     double worth;
 };
 
+static int compare_count(const void *a, const void *b)
+{
+    const Torg__V1__SuggestedQuery *const *x = a, *const *y = b;
+
+    if ((*x)->count != (*y)->count)
+        return (*x)->count > (*y)->count ? -1 : 1;
+    return strcmp((*x)->text, (*y)->text);
+}
+
 static int compare_worth(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
@@ -136,10 +146,12 @@ static void rank(struct suggesting *suggesting)
         response->queries[i] = list[i].query;
 }
 
-static bool is_listed(const struct completion *list, size_t count, const char *text)
+/* Folded as what visitors typed: "Wi-Fi" is "wi fi". */
+static bool is_listed(const struct completion *list, size_t count, const char *text,
+                      struct arena *arena)
 {
     for (size_t i = 0; i < count; i++)
-        if (strcmp(list[i].text, text) == 0)
+        if (strcmp(words_fold(bytes_of(list[i].text), arena), text) == 0)
             return true;
     return false;
 }
@@ -154,7 +166,8 @@ static size_t add_clicked(const struct suggesting *suggesting, struct completion
                                  arena_text(suggesting->arena, typed), suggesting->arena, lines);
 
     for (size_t i = 0; i < found; i++)
-        if (!is_listed(list, count, lines[i]) && !bytes_equal_text(typed, lines[i]))
+        if (!is_listed(list, count, lines[i], suggesting->arena) &&
+            !bytes_equal_text(typed, lines[i]))
             list[count++] = (struct completion){.text = lines[i]};
     return count;
 }
@@ -193,8 +206,9 @@ static void keep_different(Torg__V1__SuggestResponse *response)
 {
     size_t count = response->n_queries;
 
+    qsort(response->queries, count, sizeof(response->queries[0]), compare_count);
     response->n_queries = 0;
-    for (size_t i = 0; i < count; i++) { /* in order: a shorter line of the same count is before */
+    for (size_t i = 0; i < count; i++) { /* a shorter line of the same count is before */
         if (!is_more_of_the_same(response, response->queries[i]))
             response->queries[response->n_queries++] = response->queries[i];
     }
@@ -232,8 +246,8 @@ static int put_queries(struct suggesting *suggesting, struct completions *comple
                               completions_typed(completions));
         }
     }
-    rank(suggesting);
     keep_different(response);
+    rank(suggesting);
     if (response->n_queries > suggesting->limit)
         response->n_queries = suggesting->limit;
     return rc;
@@ -379,6 +393,7 @@ static int try_words(struct suggesting *suggesting, const char *text, bool *is_f
     int rc = 0;
 
     *is_found = false;
+    suggesting->response->n_queries = suggesting->response->n_categories = 0;
     if (*line && is_open && is_letter(line)) {
         *is_found = true;
         rc = try_letter(suggesting, line, err);
@@ -391,7 +406,7 @@ static int try_words(struct suggesting *suggesting, const char *text, bool *is_f
             rc = put_queries(suggesting, completions, err);
         if (!rc) {
             put_categories(suggesting, line, answers[STAGE_TREE], false);
-            *is_found = answers[STAGE_TREE]->total > 0;
+            *is_found = answers[STAGE_TREE]->total > 0 || suggesting->response->n_queries;
         }
     }
     completions_free(completions);
@@ -463,7 +478,7 @@ static int try_synonyms(struct suggesting *suggesting, bool *is_found, struct er
         }
     }
     *response = before;
-    return rc;
+    return *is_found ? 0 : rc; /* what was found as typed is an answer */
 }
 
 /* As it is, by synonyms, in the other layout, in the other script, corrected: the first that goes

@@ -348,6 +348,8 @@ size_t clicked_lines(struct clicked *clicked, const char *beginning, struct aren
     prefix = arena_printf(arena, "%s%s", words_fold(bytes_of(beginning), arena),
                           beginning[size - 1] == ' ' ? " " : "");
     size = strlen(prefix);
+    if (!size || *prefix == ' ')
+        return 0;
     pthread_mutex_lock(&clicked->lock);
     for (size_t i = find_line(&clicked->table, prefix); i < clicked->table.line_count; i++) {
         const struct line *line = &clicked->table.lines[i];

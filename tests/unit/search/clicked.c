@@ -70,9 +70,13 @@ static void show(Torg__V1__Hit *hit, const char *name, const char *value, struct
     hit->fields[hit->n_fields++] = field;
 }
 
+enum { LEAST_SIZE = 3 }; /* what is shorter finds nothing */
+
 /* As many as the line has bytes, so that lines of the same size find the same. */
 static uint64_t total_of(const struct scene *scene, const Torg__V1__QueryStage *stage)
 {
+    if (scene->is_typing && *stage->text && strlen(stage->text) < LEAST_SIZE)
+        return 0;
     if (stage->limit || !scene->is_typing || !*stage->text)
         return scene->count;
     return strstr(stage->text, "nothing") ? 0 : strlen(stage->text);
@@ -316,6 +320,30 @@ static void what_visitors_typed_is_suggested_if_it_finds_something(void **state)
     assert_string_equal(suggest(scene, "bike ", 1), "bike for a girl"); /* the longest finds most */
 }
 
+/* No title begins so: what was typed is asked for twice, and each line is there once. */
+static void a_clicked_line_goes_on_where_no_title_does(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->count = 0;
+    clicks(scene, "ps5 slim", "toys", DAY, 5);
+    refresh(scene);
+    assert_string_equal(suggest(scene, "ps", 0), "ps5 slim");
+    assert_string_equal(suggest(scene, "½²", 0), "");
+}
+
+static void a_line_of_titles_and_visitors_comes_once(void **state)
+{
+    static const struct offer routers[] = {{"Router Wi-Fi 6", "", "toys"}};
+    struct scene *scene = *state;
+
+    scene->offers = routers;
+    scene->count = 1;
+    clicks(scene, "router wi-fi 6", "toys", DAY, 5);
+    refresh(scene);
+    assert_string_equal(suggest(scene, "router ", 0), "router wi-fi 6");
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -326,6 +354,8 @@ int main(void)
         CASE(clicks_never_say_more_than_titles),
         CASE(lines_that_were_clicked_are_suggested_first),
         CASE(what_visitors_typed_is_suggested_if_it_finds_something),
+        CASE(a_clicked_line_goes_on_where_no_title_does),
+        CASE(a_line_of_titles_and_visitors_comes_once),
     };
 
     return cmocka_run_group_tests_name("search-clicked", tests, NULL, NULL);
