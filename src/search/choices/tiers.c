@@ -123,6 +123,25 @@ static int read_arranged(struct bytes *cursor, struct arena *arena, struct tier 
     return 0;
 }
 
+/* With the hash of what was sent, and what was searched in its place. */
+static int read_beginning(struct bytes part, const char *sent, struct arena *arena,
+                          const char **text, struct err *err)
+{
+    struct bytes searched;
+
+    if (part.size < 1 + HASH_SIZE || part.size > 1 + HASH_SIZE + SEARCH_TEXT_SIZE_MAX)
+        return err_set(err, ERR_INVALID, "cursor: it is not whole; begin again without it");
+    searched = bytes_skip(part, 1 + HASH_SIZE);
+    if (get_le64(part.data + 1) == hash64(bytes_of(sent))) {
+        if (searched.size)
+            *text = arena_text(arena, searched);
+    } else if (!bytes_equal_text(searched, sent)) {
+        return err_set(err, ERR_INVALID,
+                       "cursor: it belongs to another query; begin again without it");
+    }
+    return 0;
+}
+
 static int read_rest(struct bytes cursor, const char *sent, struct arena *arena, struct tier *tier,
                      const char **text, struct err *err)
 {
@@ -133,14 +152,9 @@ static int read_rest(struct bytes cursor, const char *sent, struct arena *arena,
     tier->cursor = bytes_skip(cursor, 1);
     if (tier->cursor.size && tier->cursor.data[0] != TIER_SOME)
         return cursor_text(tier->cursor, sent, arena, text, err);
-    if (tier->cursor.size < 1 + HASH_SIZE ||
-        tier->cursor.size > 1 + HASH_SIZE + SEARCH_TEXT_SIZE_MAX)
-        return err_set(err, ERR_INVALID, "cursor: it is not whole; begin again without it");
-    if (tier->cursor.size > 1 + HASH_SIZE &&
-        get_le64(tier->cursor.data + 1) == hash64(bytes_of(sent)))
-        *text = arena_text(arena, bytes_skip(tier->cursor, 1 + HASH_SIZE));
+    cursor = tier->cursor;
     tier->cursor = BYTES_EMPTY;
-    return 0;
+    return read_beginning(cursor, sent, arena, text, err);
 }
 
 int tier_read(struct bytes cursor, const char *sent, struct arena *arena, struct tier *tier,

@@ -228,6 +228,24 @@ static void damaged_cursors_are_refused(void **state)
     }
 }
 
+/* The part behind begins: of the searcher's cursor nothing is left that could tell. */
+static void a_cursor_of_another_text_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    struct err err;
+
+    scene->all = 3;
+    scene->some = 2;
+    search(scene, 3);
+    scene->request.cursor = scene->response.cursor;
+    scene->request.text = "угловой шкаф";
+    torg__v1__search_offers_response__init(&scene->response);
+    assert_int_equal(search_offers(&scene->search, &scene->request, LANGUAGE_RU, INT64_MAX,
+                                   scene->arena, &scene->response, &err),
+                     ERR_INVALID);
+    assert_non_null(strstr(err.text, "another query"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -237,6 +255,7 @@ int main(void)
         TEST(who_asks_for_all_words_gets_no_others),
         TEST(one_word_is_one_question),
         TEST(damaged_cursors_are_refused),
+        TEST(a_cursor_of_another_text_is_refused),
     };
 
     return cmocka_run_group_tests_name("search-tiers", tests, NULL, NULL);
