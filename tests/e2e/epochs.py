@@ -183,7 +183,7 @@ def a_switch_waits_for_what_is_missing():
         client.place.stop()
         tap.contains(client.torg("start"), "building")
         told = client.torg("switch", "--wait", "1m", code=1)
-        tap.contains(told, "no server runs that could go on")
+        tap.contains(told, "no server runs that could continue")
 
 
 @tap.test
