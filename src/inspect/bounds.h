@@ -12,6 +12,7 @@ enum {
     VERIFY_FINDING_COUNT_MAX = 100,    /* of one step; all are counted */
     VERIFY_SETTLE_MS = 10 * 1000,      /* changes on their way have got there by then */
     VERIFY_SETTLE_MS_MAX = 20 * 1000,  /* a caller waits 30 s for an answer */
+    VERIFY_LATE_LOOK_COUNT_MAX = 10,   /* then, at what was just written: .5 s each */
     VERIFY_REQUEST_SIZE_MAX = 4 << 10, /* to another searcher: names and numbers */
     VERIFY_PEER_MS = 25 * 1000,        /* for its answer; less than a caller waits */
     FRESHNESS_WAIT_S_MAX = 30,         /* for a change, at most; a caller waits so long */

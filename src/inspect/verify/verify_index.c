@@ -151,7 +151,10 @@ static void look_at_present(const struct slot_read *slot, const Torg__V1__Indexe
                             bool is_moved, struct suspect *suspect)
 {
     bool caught_up = is_moved && document->version >= suspect->seen.version;
+    bool is_ahead = slot && document->version > slot->row.order.version;
 
+    suspect->is_news = is_ahead && document->version != suspect->ahead;
+    suspect->ahead = is_ahead ? document->version : 0;
     if (!slot)
         suspect_blame(suspect, "orphan",
                       "the index has %.80s under this number, which belongs to nobody",
@@ -204,6 +207,7 @@ static int look_at(const struct looking *looking, struct suspect *suspect, struc
     bool is_moved = false;
 
     suspect->now = slot ? slot->row.order : (struct order){0};
+    suspect->is_news = false;
     if (slot && !suspect->is_seen) {
         suspect->is_seen = true;
         suspect->seen = slot->row.order;

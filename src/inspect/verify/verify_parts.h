@@ -27,6 +27,8 @@ struct suspect {
     bool was_alive;
     struct order now;             /* of the row at the last look */
     struct order base;            /* ... and when it began to be waited for what the queue had */
+    int64_t ahead;                /* the index's version, newer than the row's of that look; 0 */
+    bool is_news;                 /* ... and no earlier look had it: the row may just be older */
     bool is_stable;               /* the difference cannot settle: no second look */
     bool is_final;                /* all that the queue had is past: it will not settle */
     bool is_parked;               /* it stands in a list with its reason: nothing is to be done */
