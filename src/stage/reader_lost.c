@@ -131,22 +131,63 @@ static int look_at(struct stage_reader *self, const struct topic_message *messag
     return 0;
 }
 
+/* A partition's way through a poll. */
+struct way {
+    bool is_seen;
+    bool is_waiting; /* for another record: all of them come again */
+    bool has_first;
+    uint64_t first; /* that was kept, when it was asked */
+    uint64_t next;
+};
+
+/* What is fetched ahead is kept for longer than the topic keeps it: then what comes behind it, in
+ * the same poll, begins after a gap. All of the poll was fetched before it is asked what is kept,
+ * so that one answer is enough for the gaps that nothing was in, however many there are. */
+static int look_between(struct stage_reader *self, struct way *way,
+                        const struct topic_message *message, struct err *err)
+{
+    uint64_t end;
+    int rc;
+
+    if (way->is_waiting || message->offset <= way->next ||
+        (way->has_first && way->first <= way->next))
+        return 0;
+    rc = topic_range(self->options.topics, self->options.topic, message->partition, &way->first,
+                     &end, err);
+    way->has_first = !rc;
+    return rc || way->first <= way->next
+               ? rc
+               : park_lost(self, message->partition, way->next,
+                           way->first < message->offset ? way->first : message->offset, err);
+}
+
+static int look_along(struct stage_reader *self, struct way *way,
+                      const struct topic_message *message, struct err *err)
+{
+    const struct place *place = &self->places[message->partition];
+    int rc = way->is_seen ? look_between(self, way, message, err) : look_at(self, message, err);
+
+    if (rc)
+        return rc;
+    if (!way->is_seen)
+        way->is_waiting = place->is_blocked && place->blocked_offset != message->offset;
+    way->is_seen = true;
+    way->next = message->offset + 1;
+    return 0;
+}
+
 bool stage_reader_look_for_lost(struct stage_reader *self, const struct topic_message *messages,
                                 size_t count)
 {
-    bool is_seen[TOPIC_PARTITION_COUNT_MAX] = {false};
+    struct way ways[TOPIC_PARTITION_COUNT_MAX] = {0};
     struct err err = {0};
 
     object_check(self, STAGE_READER_MAGIC);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t partition = messages[i].partition;
-
-        while (!is_seen[partition] && look_at(self, &messages[i], &err)) {
+    for (size_t i = 0; i < count; i++)
+        while (look_along(self, &ways[messages[i].partition], &messages[i], &err)) {
             stage_reader_tell_fault(self, "what came before is not known yet, tried again", &err);
             if (!stage_reader_pause(self, &self->task, READER_RETRY_MS))
                 return false;
         }
-        is_seen[partition] = true;
-    }
     return true;
 }
