@@ -88,6 +88,14 @@ int stage_reader_note_lost(struct stage_reader *self, uint32_t partition, uint64
     return park_lost(self, partition, from, first < offset ? first : offset, err);
 }
 
+void stage_reader_wait_for_first(struct place *place, uint64_t first)
+{
+    assert(place->is_blocked);
+    place->blocked_offset = first;
+    place->is_beginning = true;
+    place->is_away = true;
+}
+
 /* What comes ahead of the record that the partition waits for comes again; but where that record
  * was gone back to, and another came, it waited for longer than the topic keeps it. */
 static int look_at_blocked(struct stage_reader *self, const struct topic_message *message,
@@ -104,10 +112,14 @@ static int look_at_blocked(struct stage_reader *self, const struct topic_message
                      err);
     if (!rc && first > from)
         rc = stage_reader_note_lost(self, message->partition, from, message->offset, err);
-    if (!rc && first > from)
+    if (rc)
+        return rc;
+    if (first > from && first < message->offset)
+        stage_reader_wait_for_first(place, first);
+    else if (first > from || place->is_beginning)
         place->blocked_offset = message->offset;
-    place->has_gone_back = rc != 0;
-    return rc;
+    place->has_gone_back = false;
+    return 0;
 }
 
 static int look_at(struct stage_reader *self, const struct topic_message *message, struct err *err)

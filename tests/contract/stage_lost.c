@@ -423,10 +423,78 @@ static void a_gap_behind_what_was_waited_for_is_told(void **state)
     close_script(script);
 }
 
+/* A way back of earlier says nothing of the next one. */
+static void what_comes_while_the_way_back_fails_is_not_skipped_to(void **state)
+{
+    struct script *script = open_script(state);
+    struct step *step;
+
+    atomic_store(&script->refusals[50], 1);
+    atomic_store(&script->refusals[60], 1);
+    add(script, 0, 0, 50);
+    step = add(script, 0, 50, 60);
+    step->comes_by_seek = true;
+    step->sought = 50;
+    add(script, 80, 100, 110)->fails_seek = true;
+    step = add(script, 80, 80, 110);
+    step->comes_by_seek = true;
+    step->sought = 60;
+    start(script, PARKED_ASIDE, true);
+    WAIT_UNTIL(script, atomic_load(&script->committed) == 111);
+    check_used(script, 80, 110);
+    check_lost(script, 1, 60, 79);
+    close_script(script);
+}
+
+/* Some are gone, but what came is not the first of those that are left. */
+static void what_is_left_of_what_was_waited_for_is_used(void **state)
+{
+    struct script *script = open_script(state);
+    struct step *step;
+
+    atomic_store(&script->refusals[60], 1);
+    add(script, 0, 0, 60);
+    step = add(script, 80, 100, 110);
+    step->comes_by_seek = true;
+    step->sought = 60;
+    step = add(script, 80, 80, 110);
+    step->comes_by_seek = true;
+    step->sought = 80;
+    start(script, PARKED_ASIDE, true);
+    WAIT_UNTIL(script, atomic_load(&script->committed) == 111);
+    check_used(script, 80, 110);
+    check_lost(script, 1, 60, 79);
+    close_script(script);
+}
+
+/* Where the topic begins there need not be a record: nothing waits for one. */
+static void a_beginning_without_a_record_is_passed(void **state)
+{
+    struct script *script = open_script(state);
+    struct step *step;
+
+    atomic_store(&script->refusals[60], 1);
+    add(script, 0, 0, 60);
+    step = add(script, 80, 100, 110);
+    step->comes_by_seek = true;
+    step->sought = 60;
+    step = add(script, 80, 100, 110);
+    step->comes_by_seek = true;
+    step->sought = 80;
+    start(script, PARKED_ASIDE, true);
+    WAIT_UNTIL(script, atomic_load(&script->committed) == 111);
+    check_used(script, 100, 110);
+    check_lost(script, 1, 60, 79);
+    close_script(script);
+}
+
 static const struct test_case cases[] = {
     CASE(a_gap_inside_a_poll_is_told),
     CASE(a_gap_that_nothing_was_in_is_none),
     CASE(a_gap_behind_what_was_waited_for_is_told),
+    CASE(what_comes_while_the_way_back_fails_is_not_skipped_to),
+    CASE(what_is_left_of_what_was_waited_for_is_used),
+    CASE(a_beginning_without_a_record_is_passed),
 };
 
 int main(int argc, char **argv)
