@@ -10,18 +10,12 @@
  */
 #include <assert.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/object.h"
 #include "stage/reader_parts.h"
 
 #define LOST_KEY "records that were lost, "
-
-bool stage_reader_is_lost_key(const char *key)
-{
-    return strncmp(key, LOST_KEY, strlen(LOST_KEY)) == 0;
-}
 
 /* Where the partition was to be gone on with; *is_known false: nobody has read it before. */
 static int find_due(struct stage_reader *self, uint32_t partition, uint64_t *due, bool *is_known,
@@ -60,6 +54,7 @@ static int park_lost(struct stage_reader *self, uint32_t partition, uint64_t fro
                                   .offset = from,
                                   .body = bytes_of(reason),
                                   .reason = reason,
+                                  .try_count = PARKED_NO_RECORD,
                                   .first_us = clock_wall_us(self->options.clock),
                                   .next_us = PARKED_FOR_GOOD};
     int rc = parked_add(self->options.store, &parked, PARKED_ASIDE, err);

@@ -121,8 +121,6 @@ int stage_reader_note_lost(struct stage_reader *reader, uint32_t partition, uint
                            uint64_t offset, struct err *err);
 /* The one that the partition waited for is gone: it waits for what is left. */
 void stage_reader_wait_for_first(struct place *place, uint64_t first);
-/* Of a row that tells of them: there is nothing to use. */
-bool stage_reader_is_lost_key(const char *key);
 
 /* --- reader_retry.c --- */
 

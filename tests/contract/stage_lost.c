@@ -488,6 +488,31 @@ static void a_beginning_without_a_record_is_passed(void **state)
     close_script(script);
 }
 
+/* Whatever a record's key says, it is one; and the row that has this key stays. */
+static void a_record_may_have_the_key_of_a_row_of_lost_ones(void **state)
+{
+    const enum parked_order orders[] = {PARKED_IN_ORDER, PARKED_NEWEST, PARKED_ASIDE};
+
+    for (size_t i = 0; i < ARRAY_COUNT(orders); i++) {
+        struct script *script = open_script(state);
+
+        script->key = "records that were lost, partition 0 from 3";
+        add(script, 0, 0, 2);
+        add(script, 10, 10, 12);
+        atomic_store(&script->refusals[10], 2);
+        atomic_store(&script->refusals[11], 2);
+        atomic_store(&script->refusals[12], 2);
+        start(script, orders[i], false);
+        WAIT_UNTIL(script, atomic_load(&script->committed) == 13);
+        WAIT_UNTIL(script, atomic_load(&script->uses[12]) == 1);
+        WAIT_UNTIL(script, read_integer(script->store, "SELECT COUNT(*) FROM parked") == 1);
+        if (orders[i] != PARKED_NEWEST)
+            check_used(script, 10, 12);
+        check_lost(script, 1, 3, 9);
+        close_script(script);
+    }
+}
+
 static const struct test_case cases[] = {
     CASE(a_gap_inside_a_poll_is_told),
     CASE(a_gap_that_nothing_was_in_is_none),
@@ -495,6 +520,7 @@ static const struct test_case cases[] = {
     CASE(what_comes_while_the_way_back_fails_is_not_skipped_to),
     CASE(what_is_left_of_what_was_waited_for_is_used),
     CASE(a_beginning_without_a_record_is_passed),
+    CASE(a_record_may_have_the_key_of_a_row_of_lost_ones),
 };
 
 int main(int argc, char **argv)
