@@ -31,8 +31,10 @@ static int find_due(struct stage_reader *self, uint32_t partition, uint64_t *due
         return 0;
     rc = topic_lag(self->options.topics, self->options.group, self->options.topic, partition, &lag,
                    err);
-    *is_known = !rc && lag.has_committed;
-    *due = rc ? 0 : lag.committed;
+    *is_known = !rc && (lag.has_committed || place->has_due);
+    *due = !rc && lag.has_committed ? lag.committed : 0;
+    if (place->has_due && place->due_offset > *due) /* dealt with here, and not committed yet */
+        *due = place->due_offset;
     return rc;
 }
 

@@ -25,9 +25,9 @@ struct place {
     uint64_t blocked_offset;
     int64_t blocked_until_us; /* monotonic */
     uint64_t told_offset;     /* behind the one that the log told of; 0: none */
-    bool has_due;             /* in this deal of the partitions, … */
-    uint64_t due_generation;
-    uint64_t due_offset; /* … everything before it was dealt with, or is told to be lost */
+    bool has_due;
+    uint64_t due_generation; /* a later deal: another may have gone on since */
+    uint64_t due_offset;     /* everything before it was dealt with, or is told to be lost */
 };
 
 /* What became of a record of a poll. */

@@ -513,6 +513,21 @@ static void a_record_may_have_the_key_of_a_row_of_lost_ones(void **state)
     }
 }
 
+/* Dealt anew, and it stayed here: what was taken of it, and is not committed, is not lost. */
+static void what_was_taken_before_a_deal_is_not_lost(void **state)
+{
+    struct script *script = open_script(state);
+
+    script->is_held = true;
+    add(script, 0, 0, 4);
+    add(script, 7, 7, 9)->generation = 1;
+    start(script, PARKED_ASIDE, false);
+    WAIT_UNTIL(script, atomic_load(&script->uses[9]) == 1);
+    assert_int_equal(atomic_load(&script->committed), 0);
+    check_lost(script, 1, 5, 6);
+    close_script(script);
+}
+
 static const struct test_case cases[] = {
     CASE(a_gap_inside_a_poll_is_told),
     CASE(a_gap_that_nothing_was_in_is_none),
@@ -521,6 +536,7 @@ static const struct test_case cases[] = {
     CASE(what_is_left_of_what_was_waited_for_is_used),
     CASE(a_beginning_without_a_record_is_passed),
     CASE(a_record_may_have_the_key_of_a_row_of_lost_ones),
+    CASE(what_was_taken_before_a_deal_is_not_lost),
 };
 
 int main(int argc, char **argv)
