@@ -204,7 +204,8 @@ static int wake_next(struct store_tx *tx, const char *stage, const char *key, in
 {
     return store_exec(tx,
                       "UPDATE parked SET next_us = $3 WHERE next_us = $4 AND id = "
-                      "(SELECT MIN(id) FROM parked WHERE stage = $1 AND record_key = $2)",
+                      "(SELECT MIN(id) FROM parked WHERE stage = $1 AND record_key = $2 AND "
+                      "try_count >= 0)",
                       STORE_WITH(STORE_V_STRING(stage), STORE_V_STRING(key), STORE_V_INT(now_us),
                                  STORE_V_INT(PARKED_BEHIND)),
                       NULL, err);
@@ -244,7 +245,8 @@ static int delete_older(struct store_tx *tx, const struct removing *removing, st
 
     return delete_rows(tx, removing->stage,
                        "DELETE FROM parked WHERE stage = $1 AND record_key = $2 AND "
-                       "partition_no = $3 AND offset_no <= $4 RETURNING LENGTH(body)",
+                       "partition_no = $3 AND offset_no <= $4 AND try_count >= 0 "
+                       "RETURNING LENGTH(body)",
                        STORE_WITH(STORE_V_STRING(removing->stage), STORE_V_STRING(removing->key),
                                   STORE_V_INT(removing->partition),
                                   STORE_V_INT((int64_t)removing->offset)),
@@ -316,11 +318,13 @@ static int find_standing(struct store_tx *tx, const struct parked *parked,
 
     *standing = (struct standing){0};
     while (store_next(&rows)) {
-        if (!standing->has_key)
+        bool is_record = rows.columns[4].integer != PARKED_NO_RECORD;
+
+        if (is_record && !standing->has_key)
             standing->first = (struct parked){.try_count = rows.columns[4].integer,
                                               .first_us = rows.columns[5].integer,
                                               .next_us = rows.columns[6].integer};
-        standing->has_key = true;
+        standing->has_key |= is_record;
         if (rows.columns[1].integer == parked->partition &&
             (uint64_t)rows.columns[2].integer == parked->offset) {
             standing->is_there = true;

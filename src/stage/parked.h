@@ -27,6 +27,10 @@
     253402300799000000 /* the same: until a person hurries it; the year 9999                       \
                         */
 
+/* Of try_count: the row tells people something, and no record can be used. Whatever key it has is
+ * its own: records of that key neither wait for it nor replace it. */
+#define PARKED_NO_RECORD (-1)
+
 /* Names of stages in the table, and of their metrics' labels. */
 #define PARKED_BY_COMPOSER "composer"
 #define PARKED_BY_RECEIVER "receiver"
@@ -57,7 +61,7 @@ struct parked {
     struct bytes body; /* what the stage's handler is given again */
     int64_t size;      /* of the body, where it was not read */
     const char *reason;
-    int64_t try_count; /* after the first */
+    int64_t try_count; /* after the first; or PARKED_NO_RECORD */
     int64_t first_us;
     int64_t next_us;
 };

@@ -10,18 +10,12 @@
  */
 #include <assert.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/object.h"
 #include "stage/reader_parts.h"
 
 #define LOST_KEY "records that were lost, "
-
-bool stage_reader_is_lost_key(const char *key)
-{
-    return strncmp(key, LOST_KEY, strlen(LOST_KEY)) == 0;
-}
 
 /* Where the partition was to be gone on with; *is_known false: nobody has read it before. */
 static int find_due(struct stage_reader *self, uint32_t partition, uint64_t *due, bool *is_known,
@@ -37,8 +31,10 @@ static int find_due(struct stage_reader *self, uint32_t partition, uint64_t *due
         return 0;
     rc = topic_lag(self->options.topics, self->options.group, self->options.topic, partition, &lag,
                    err);
-    *is_known = !rc && lag.has_committed;
-    *due = rc ? 0 : lag.committed;
+    *is_known = !rc && (lag.has_committed || place->has_due);
+    *due = !rc && lag.has_committed ? lag.committed : 0;
+    if (place->has_due && place->due_offset > *due) /* dealt with here, and not committed yet */
+        *due = place->due_offset;
     return rc;
 }
 
@@ -60,6 +56,7 @@ static int park_lost(struct stage_reader *self, uint32_t partition, uint64_t fro
                                   .offset = from,
                                   .body = bytes_of(reason),
                                   .reason = reason,
+                                  .try_count = PARKED_NO_RECORD,
                                   .first_us = clock_wall_us(self->options.clock),
                                   .next_us = PARKED_FOR_GOOD};
     int rc = parked_add(self->options.store, &parked, PARKED_ASIDE, err);
@@ -88,6 +85,14 @@ int stage_reader_note_lost(struct stage_reader *self, uint32_t partition, uint64
     return park_lost(self, partition, from, first < offset ? first : offset, err);
 }
 
+void stage_reader_wait_for_first(struct place *place, uint64_t first)
+{
+    assert(place->is_blocked);
+    place->blocked_offset = first;
+    place->is_beginning = true;
+    place->is_away = true;
+}
+
 /* What comes ahead of the record that the partition waits for comes again; but where that record
  * was gone back to, and another came, it waited for longer than the topic keeps it. */
 static int look_at_blocked(struct stage_reader *self, const struct topic_message *message,
@@ -104,10 +109,14 @@ static int look_at_blocked(struct stage_reader *self, const struct topic_message
                      err);
     if (!rc && first > from)
         rc = stage_reader_note_lost(self, message->partition, from, message->offset, err);
-    if (!rc && first > from)
+    if (rc)
+        return rc;
+    if (first > from && first < message->offset)
+        stage_reader_wait_for_first(place, first);
+    else if (first > from || place->is_beginning)
         place->blocked_offset = message->offset;
-    place->has_gone_back = rc != 0;
-    return rc;
+    place->has_gone_back = false;
+    return 0;
 }
 
 static int look_at(struct stage_reader *self, const struct topic_message *message, struct err *err)
@@ -131,22 +140,63 @@ static int look_at(struct stage_reader *self, const struct topic_message *messag
     return 0;
 }
 
+/* A partition's way through a poll. */
+struct way {
+    bool is_seen;
+    bool is_waiting; /* for another record: all of them come again */
+    bool has_first;
+    uint64_t first; /* that was kept, when it was asked */
+    uint64_t next;
+};
+
+/* What is fetched ahead is kept for longer than the topic keeps it: then what comes behind it, in
+ * the same poll, begins after a gap. All of the poll was fetched before it is asked what is kept,
+ * so that one answer is enough for the gaps that nothing was in, however many there are. */
+static int look_between(struct stage_reader *self, struct way *way,
+                        const struct topic_message *message, struct err *err)
+{
+    uint64_t end;
+    int rc;
+
+    if (way->is_waiting || message->offset <= way->next ||
+        (way->has_first && way->first <= way->next))
+        return 0;
+    rc = topic_range(self->options.topics, self->options.topic, message->partition, &way->first,
+                     &end, err);
+    way->has_first = !rc;
+    return rc || way->first <= way->next
+               ? rc
+               : park_lost(self, message->partition, way->next,
+                           way->first < message->offset ? way->first : message->offset, err);
+}
+
+static int look_along(struct stage_reader *self, struct way *way,
+                      const struct topic_message *message, struct err *err)
+{
+    const struct place *place = &self->places[message->partition];
+    int rc = way->is_seen ? look_between(self, way, message, err) : look_at(self, message, err);
+
+    if (rc)
+        return rc;
+    if (!way->is_seen)
+        way->is_waiting = place->is_blocked && place->blocked_offset != message->offset;
+    way->is_seen = true;
+    way->next = message->offset + 1;
+    return 0;
+}
+
 bool stage_reader_look_for_lost(struct stage_reader *self, const struct topic_message *messages,
                                 size_t count)
 {
-    bool is_seen[TOPIC_PARTITION_COUNT_MAX] = {false};
+    struct way ways[TOPIC_PARTITION_COUNT_MAX] = {0};
     struct err err = {0};
 
     object_check(self, STAGE_READER_MAGIC);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t partition = messages[i].partition;
-
-        while (!is_seen[partition] && look_at(self, &messages[i], &err)) {
+    for (size_t i = 0; i < count; i++)
+        while (look_along(self, &ways[messages[i].partition], &messages[i], &err)) {
             stage_reader_tell_fault(self, "what came before is not known yet, tried again", &err);
             if (!stage_reader_pause(self, &self->task, READER_RETRY_MS))
                 return false;
         }
-        is_seen[partition] = true;
-    }
     return true;
 }

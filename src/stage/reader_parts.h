@@ -21,12 +21,13 @@ struct place {
     bool is_blocked;      /* it waits for this record, until the time has come */
     bool is_away;         /* and has to go back to it */
     bool has_gone_back;   /* what comes next should be it */
+    bool is_beginning;    /* it is where the topic began: there need not be a record */
     uint64_t blocked_offset;
     int64_t blocked_until_us; /* monotonic */
     uint64_t told_offset;     /* behind the one that the log told of; 0: none */
-    bool has_due;             /* in this deal of the partitions, … */
-    uint64_t due_generation;
-    uint64_t due_offset; /* … everything before it was dealt with, or is told to be lost */
+    bool has_due;
+    uint64_t due_generation; /* a later deal: another may have gone on since */
+    uint64_t due_offset;     /* everything before it was dealt with, or is told to be lost */
 };
 
 /* What became of a record of a poll. */
@@ -118,8 +119,8 @@ bool stage_reader_look_for_lost(struct stage_reader *reader, const struct topic_
 /* Of the records from here to the offset, which come no more, those that retention has taken. */
 int stage_reader_note_lost(struct stage_reader *reader, uint32_t partition, uint64_t from,
                            uint64_t offset, struct err *err);
-/* Of a row that tells of them: there is nothing to use. */
-bool stage_reader_is_lost_key(const char *key);
+/* The one that the partition waited for is gone: it waits for what is left. */
+void stage_reader_wait_for_first(struct place *place, uint64_t first);
 
 /* --- reader_retry.c --- */
 

@@ -61,7 +61,7 @@ static int retry_one(struct stage_reader *self, const struct parked *parked, boo
     int rc;
 
     *is_used = false;
-    if (stage_reader_is_lost_key(parked->key)) { /* somebody has replayed all */
+    if (parked->try_count == PARKED_NO_RECORD) { /* somebody has replayed all */
         later.next_us = PARKED_FOR_GOOD;
         return parked_delay(self->options.store, &later, err);
     }

@@ -114,6 +114,8 @@ static void block(struct stage_reader *self, const struct topic_message *message
     assert(message->offset >= place->next_offset || !place->has_news);
     place->is_blocked = true;
     place->is_away = true;
+    place->has_gone_back = false;
+    place->is_beginning = false;
     place->blocked_offset = message->offset;
     place->blocked_until_us =
         outcome == OUTCOME_WAITS ? now_us + (int64_t)READER_RETRY_MS * MS_US : now_us;
@@ -140,7 +142,7 @@ void stage_reader_go_back(struct stage_reader *self)
             !topic_range(self->options.topics, self->options.topic, i, &first, &end, &err) &&
             (first <= place->blocked_offset ||
              !stage_reader_note_lost(self, i, place->blocked_offset, first, &err)))
-            place->blocked_offset = first;
+            stage_reader_wait_for_first(place, first);
         place->has_gone_back |= place->is_blocked && place->is_away && !rc;
         place->is_away = place->is_away && rc && rc != ERR_STALE;
         waiting += place->is_blocked;

@@ -41,7 +41,7 @@ static Torg__V1__ParkedRecord *view(const struct parked *parked, struct arena *a
     record->stage = (char *)parked->stage;
     record->key = (char *)parked->key;
     record->reason = (char *)parked->reason;
-    record->try_count = parked->try_count;
+    record->try_count = parked->try_count != PARKED_NO_RECORD ? parked->try_count : 0;
     record->first_time = moment_message(parked->first_us, arena);
     if (parked->next_us != PARKED_BEHIND)
         record->next_time = moment_message(parked->next_us, arena);
