@@ -294,6 +294,51 @@ def one_callers_small_answers(path):
         return f"{unsent_mb(server):.0f} MB of {number + 1} connections were held"
 
 
+def bad_heads(client):
+    """Refused before anybody has looked at who asks."""
+    headers = client.request_headers(ECHO + "Echo", "application/json",
+                                     extra=[("authorization", "Bearer one")] * 2)
+    return [client.open(headers, end=True) for _ in range(4)], "400"
+
+
+def late_calls(client):
+    """Answered while their handlers still run."""
+    headers = client.request_headers(ECHO + "Sleep", "application/json",
+                                     extra=[("connect-timeout-ms", "1")])
+    streams = [client.open(headers) for _ in range(4)]
+    for stream in streams:
+        client.send_body(stream, b'{"milliseconds":60000}')
+    return streams, "504"
+
+
+def refused_first(path, begin):
+    """What a connection holds is its caller's, whatever answer it held first."""
+    with testd.Testd(path) as server, contextlib.ExitStack() as stack:
+        for number in range(20):
+            client = stack.enter_context(server.http2(pairs=[(h2raw.INITIAL_WINDOW_SIZE, 0)],
+                                                      source="127.0.1.1"))
+            waiting, status = begin(client)
+            while waiting:
+                got = client.read()
+                if got.kind == HEADERS:
+                    waiting.remove(got.stream)
+                    reply = dict(client.decoder.decode(got.payload))
+                    # Once the address holds too much, a late call is refused before it is late.
+                    assert reply[":status"] in (status, "429"), reply
+            wait_for_pong(client)    # the server counts these answers, and none other
+            for _ in range(150):
+                ask_for(client, 16 << 10)
+            wait_for_pong(client)
+        assert testd.wait_until(lambda: unsent_mb(server) > UNSENT_CALLER_MB), unsent_mb(server)
+        other = stack.enter_context(server.http2(source="127.0.1.1"))
+        assert testd.wait_until(lambda: other.call(
+            ECHO + "Echo", h2raw.grpc_message(b"")).grpc_status == RESOURCE_EXHAUSTED), \
+            f"{unsent_mb(server)} MB are held for one address, and it may go on"
+        reply = stack.enter_context(server.http2()).call(ECHO + "Echo", h2raw.grpc_message(b""))
+        assert reply.grpc_status == 0, reply
+        return f"{unsent_mb(server):.0f} MB of {number + 1} connections were held"
+
+
 def slow_reader(path):
     """Four KB now and then, however often, are not taking an answer: it is reset."""
     with testd.Testd(path, stall_timeout_ms=8000) as server:
@@ -455,6 +500,9 @@ def main():
     lines.scenario("unread answers", unread_answers, sys.argv[1])
     lines.run("unread answers: of one caller on many connections", one_caller, sys.argv[1])
     lines.run("unread answers: small ones of one caller", one_callers_small_answers, sys.argv[1])
+    lines.run("unread answers: small ones behind bad heads", refused_first, sys.argv[1], bad_heads)
+    lines.run("unread answers: small ones behind late calls", refused_first, sys.argv[1],
+              late_calls)
     lines.run("unread answers: a slow reader", slow_reader, sys.argv[1])
     lines.run("bodies that do not end", small_bodies, sys.argv[1])
     lines.run("bodies that do not end: of one caller", one_callers_bodies, sys.argv[1])

@@ -240,7 +240,8 @@ struct call *call_replace(struct call *call)
     stand_in->route = call->route;
     stand_in->rate = call->rate;
     stand_in->unconsumed = call->unconsumed;
-    stand_in->refused = true; /* what still comes of the body is nobody's */
+    stand_in->job.caller = call->job.caller; /* who holds the answer */
+    stand_in->refused = true;                /* what still comes of the body is nobody's */
     snprintf(stand_in->request_id, sizeof(stand_in->request_id), "%s", call->request_id);
     unlink_call(call);
     link_call(stand_in, connection);
