@@ -430,6 +430,47 @@ def one_callers_calls(path, content_type):
         return f"{served} of 800 calls of one address, where {calls} may be at once"
 
 
+def refusals_do_not_count(path):
+    """Calls that were refused, and whose refusals nobody takes, leave room for others' calls."""
+    calls = 600
+    bad = [("authorization", "Bearer one")] * 2
+    with testd.Testd(path, calls=calls, reactors=1) as server, contextlib.ExitStack() as stack:
+        for extra in [()] * 6 + [bad] * 6:    # twice 1200
+            client = stack.enter_context(server.http2(pairs=[(h2raw.INITIAL_WINDOW_SIZE, 0)],
+                                                      source="127.0.1.1"))
+            for _ in range(200):
+                client.open(client.request_headers(ECHO + "Echo", "application/json", extra=extra))
+            wait_for_pong(client)
+        for _ in range(2):
+            other = stack.enter_context(server.http2(source="127.0.1.2"))
+            reply = other.call(ECHO + "Echo", h2raw.grpc_message(b""))
+            assert reply.grpc_status == 0, reply
+        reply = stack.enter_context(server.http2(source="127.0.1.1")).call(
+            ECHO + "Echo", h2raw.grpc_message(b""))
+        check_refusal(reply.headers, "this address has too many calls at once")
+        return f"2400 calls of one address, where {calls} may be at once"
+
+
+def late_calls_count(path):
+    """Nor does an address have more by calls that are answered while their handlers run."""
+    calls = 600
+    with testd.Testd(path, calls=calls, reactors=1) as server, contextlib.ExitStack() as stack:
+        taken = 0
+        for _ in range(8):
+            client = stack.enter_context(server.http2(pairs=[(h2raw.INITIAL_WINDOW_SIZE, 0)],
+                                                      source="127.0.1.1"))
+            waiting = sum((late_calls(client)[0] for _ in range(25)), [])
+            while waiting:
+                got = client.read()
+                if got.kind == HEADERS:
+                    waiting.remove(got.stream)
+                    taken += dict(client.decoder.decode(got.payload))[":status"] == "504"
+        assert taken <= calls // 2, f"{taken} answers of one address are held"
+        reply = stack.enter_context(server.http2()).call(ECHO + "Echo", h2raw.grpc_message(b""))
+        assert reply.grpc_status == 0, reply
+        return f"{taken} of 800 late calls of one address, where {calls} may be at once"
+
+
 def memory_goes_back():
     """After a burst the system has its memory again; a sanitizer's heap would tell nothing of it."""
     if not RELEASE.exists():
@@ -510,6 +551,8 @@ def main():
               "application/grpc")
     lines.run("calls that do not end: of one caller, in JSON", one_callers_calls, sys.argv[1],
               "application/json")
+    lines.run("calls that were refused leave room for others", refusals_do_not_count, sys.argv[1])
+    lines.run("calls that are late count", late_calls_count, sys.argv[1])
     lines.run("memory goes back after a burst", memory_goes_back)
     lines.run("unread answers: very large ones are refused", very_large, sys.argv[1])
     lines.done()

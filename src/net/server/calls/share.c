@@ -9,11 +9,14 @@
 #include "net/server/calls/call.h"
 #include "net/server/calls/server_parts.h"
 
-static_assert(NET_CALL_COUNT_MAX <= UINT16_MAX, "a slot of the crowd counts all calls");
+/* A refusal that its client does not take is counted as an unsent answer: the worst connections
+ * are closed before there are as many of them as of calls that are served. */
+static_assert(NET_UNSENT_SHED_SIZE / sizeof(struct call) < NET_CALL_COUNT_MAX,
+              "refusals are fewer than calls");
 
 /* --- calls --- */
 
-static uint16_t *slot_of(struct crowd *crowd, uint64_t id, size_t row)
+static uint32_t *slot_of(struct crowd *crowd, uint64_t id, size_t row)
 {
     return &crowd->slots[row][(row ? id >> 32 : id) % CROWD_SLOT_COUNT];
 }
@@ -48,22 +51,45 @@ static bool refuse_call(struct call *call, const char *text)
     return false;
 }
 
+static void join_crowd(struct call *call, uint64_t id)
+{
+    call->crowd_id = id;
+    crowd_add(&call->loop->crowd, id);
+    atomic_fetch_add_explicit(&call->loop->taken_count, 1, memory_order_relaxed);
+}
+
+static void leave_crowd(struct call *call)
+{
+    crowd_remove(&call->loop->crowd, call->crowd_id);
+    call->crowd_id = 0;
+    atomic_fetch_sub_explicit(&call->loop->taken_count, 1, memory_order_relaxed);
+}
+
 bool share_take_call(struct call *call)
 {
     struct loop *loop = call->loop;
     unsigned count_max = loop->server->limits.call_count_max / loop->server->client_loops;
+    unsigned count = atomic_load_explicit(&loop->taken_count, memory_order_relaxed);
 
     object_check(call, CALL_MAGIC);
     assert(!call->crowd_id);
-    if (loop->call_count > count_max)
+    if (count >= count_max)
         return refuse_call(call, "the server has too many calls at once: come back later");
-    if (loop->call_count > count_max / 2 &&
+    if (count >= count_max / 2 &&
         crowd_of(&loop->crowd, call->job.caller) >= count_max / NET_CALL_ADDRESS_PART)
         return refuse_call(call, "this address has too many calls at once: ask for fewer, or come "
                                  "back later");
-    call->crowd_id = call->job.caller;
-    crowd_add(&loop->crowd, call->crowd_id);
+    join_crowd(call, call->job.caller);
     return true;
+}
+
+void share_take_stand_in(struct call *stand_in, const struct call *call)
+{
+    object_check(stand_in, CALL_MAGIC);
+    object_check(call, CALL_MAGIC);
+    assert(!stand_in->crowd_id);
+    if (call->crowd_id)
+        join_crowd(stand_in, call->crowd_id);
 }
 
 /* --- bodies --- */
@@ -138,8 +164,7 @@ void share_give_back(struct call *call)
 {
     object_check(call, CALL_MAGIC);
     if (call->crowd_id)
-        crowd_remove(&call->loop->crowd, call->crowd_id);
-    call->crowd_id = 0;
+        leave_crowd(call);
     give_back_body(call);
     if (call->holds_stream)
         admission_let_go(call->loop->server->admission, ADMISSION_STREAMS, call->job.caller, 1);

@@ -7,7 +7,9 @@
  * a sketch (count-min): two rows of slots that several addresses may share, so that the smaller of
  * an address's two is never less than it has. Once half of the loop's calls are taken, an address
  * that has its part of all (NET_CALL_ADDRESS_PART) gets no more; the same with bodies, by caller
- * and exactly. Streams are counted by caller; those without a key by address.
+ * and exactly. What is refused here is not one of the calls that are taken: its answer counts with
+ * those that wait for their clients (unsent.h). Streams are counted by caller; those without a key
+ * by address.
  *
  * Threads: the call's reactor.
  */
@@ -23,13 +25,16 @@ enum { CROWD_ROW_COUNT = 2, CROWD_SLOT_COUNT = 4096 };
 
 /* Of a loop; all zero at first. */
 struct crowd {
-    uint16_t slots[CROWD_ROW_COUNT][CROWD_SLOT_COUNT];
+    uint32_t slots[CROWD_ROW_COUNT][CROWD_SLOT_COUNT];
 };
 
 /* False: the call has been refused. */
 bool share_take_call(struct call *call);   /* its head is whole, and it is named */
 bool share_take_body(struct call *call);   /* its kept_size has grown */
 bool share_take_stream(struct call *call); /* it would get a thread of its own */
+
+/* It answers in the place of a call whose handler still runs: both have memory. */
+void share_take_stand_in(struct call *stand_in, const struct call *call);
 
 void share_give_back(struct call *call); /* all that it has taken */
 
