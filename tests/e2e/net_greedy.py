@@ -430,6 +430,25 @@ def one_callers_calls(path, content_type):
         return f"{served} of 800 calls of one address, where {calls} may be at once"
 
 
+def one_loops_calls(path):
+    """Where there are many loops, an idle server's calls are for whoever comes, on any of them."""
+    calls = 1600    # of which 100 for each loop, where they would be shared out
+    with testd.Testd(path, calls=calls, reactors=16) as server, contextlib.ExitStack() as stack:
+        def begin(source):
+            client = stack.enter_context(server.http2(source=source))
+            for _ in range(250):
+                client.open(client.request_headers(ECHO + "Echo"))
+            return 250 - len(refusals(client))
+
+        first = begin("127.0.1.1")
+        assert first == 250, f"{first} of 250 calls of one connection were served"
+        served = first + sum(begin("127.0.1.1") for _ in range(11))
+        assert served <= calls * 3 // 4, f"{served} calls of one address are there"
+        others = begin("127.0.1.2")
+        assert others >= calls // CALL_ADDRESS_PART // 16 * 2, f"{others} of another address"
+        return f"{served} of 3000 calls of one address, {others} of another, of {calls} at once"
+
+
 def refusals_do_not_count(path):
     """Calls that were refused, and whose refusals nobody takes, leave room for others' calls."""
     calls = 600
@@ -551,6 +570,7 @@ def main():
               "application/grpc")
     lines.run("calls that do not end: of one caller, in JSON", one_callers_calls, sys.argv[1],
               "application/json")
+    lines.run("calls that do not end: of one loop", one_loops_calls, sys.argv[1])
     lines.run("calls that were refused leave room for others", refusals_do_not_count, sys.argv[1])
     lines.run("calls that are late count", late_calls_count, sys.argv[1])
     lines.run("memory goes back after a burst", memory_goes_back)

@@ -65,20 +65,46 @@ static void leave_crowd(struct call *call)
     atomic_fetch_sub_explicit(&call->loop->taken_count, 1, memory_order_relaxed);
 }
 
+/* By all loops, beyond what each has of its own. */
+static unsigned borrowed_count(const struct server *server, unsigned own_count)
+{
+    unsigned sum = 0;
+
+    for (unsigned i = 0; i < server->client_loops; i++) {
+        unsigned count = atomic_load_explicit(&server->loops[i].taken_count, memory_order_relaxed);
+
+        sum += count > own_count ? count - own_count : 0;
+    }
+    return sum;
+}
+
+/* Of a loop: what is its own, and where that is little, a connection's worth, if not too much. */
+static unsigned address_part(unsigned own_count)
+{
+    if (own_count >= NET_STREAM_COUNT_MAX)
+        return own_count;
+    return 2 * own_count < NET_STREAM_COUNT_MAX ? 2 * own_count : NET_STREAM_COUNT_MAX;
+}
+
 bool share_take_call(struct call *call)
 {
     struct loop *loop = call->loop;
-    unsigned count_max = loop->server->limits.call_count_max / loop->server->client_loops;
-    unsigned count = atomic_load_explicit(&loop->taken_count, memory_order_relaxed);
+    const struct server *server = loop->server;
+    unsigned count_max = server->limits.call_count_max;
+    unsigned own_count = count_max / NET_CALL_ADDRESS_PART / server->client_loops;
+    unsigned borrowed;
 
     object_check(call, CALL_MAGIC);
     assert(!call->crowd_id);
-    if (count >= count_max)
-        return refuse_call(call, "the server has too many calls at once: come back later");
-    if (count >= count_max / 2 &&
-        crowd_of(&loop->crowd, call->job.caller) >= count_max / NET_CALL_ADDRESS_PART)
-        return refuse_call(call, "this address has too many calls at once: ask for fewer, or come "
-                                 "back later");
+    if (atomic_load_explicit(&loop->taken_count, memory_order_relaxed) >= own_count) {
+        borrowed = borrowed_count(server, own_count);
+        if (borrowed >= count_max - own_count * server->client_loops)
+            return refuse_call(call, "the server has too many calls at once: come back later");
+        if (borrowed >= count_max / NET_CALL_ADDRESS_PART &&
+            crowd_of(&loop->crowd, call->job.caller) >= address_part(own_count))
+            return refuse_call(call, "this address has too many calls at once: ask for fewer, or "
+                                     "come back later");
+    }
     join_crowd(call, call->job.caller);
     return true;
 }

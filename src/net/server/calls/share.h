@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share.h - nobody has all of what all share: a loop's calls, memory for bodies, threads for
+ * share.h - nobody has all of what all share: calls, memory for bodies, threads for
  * streams. (Connections and answers: admit.h, unsent.h.)
  *
  * Calls are counted by address, before anybody has looked at a key, and by each loop for itself, in
  * a sketch (count-min): two rows of slots that several addresses may share, so that the smaller of
- * an address's two is never less than it has. Once half of the loop's calls are taken, an address
- * that has its part of all (NET_CALL_ADDRESS_PART) gets no more; the same with bodies, by caller
- * and exactly. What is refused here is not one of the calls that are taken: its answer counts with
+ * an address's two is never less than it has. A quarter of all calls (NET_CALL_ADDRESS_PART) is set
+ * apart, an equal part for each loop; the rest are for whichever loop needs them, as connections
+ * do not spread evenly. Once a quarter of all are borrowed so, an address that has as many on its
+ * loop as are the loop's own (where there are many loops, twice that, up to a connection's
+ * NET_STREAM_COUNT_MAX) gets no more there. Of bodies, once half are taken, it is by caller and
+ * exactly. What is refused here is not one of the calls that are taken: its answer counts with
  * those that wait for their clients (unsent.h). Streams are counted by caller; those without a key
  * by address.
  *
