@@ -19,7 +19,7 @@ enum {
     NET_OPERATOR_CONNECTION_COUNT_MAX = 64, /* of the operators' port, whatever clients have open */
     NET_CALL_COUNT_MAX = 32768, /* of all connections at once, some 10 KB each; then 429 */
     NET_CALL_ADDRESS_PART =
-        4, /* ... of which one address has one in so many, once half are taken */
+        4, /* one in so many is the loops' own; when as many are borrowed, an address has no more */
     NET_DESCRIPTOR_SPARE =
         512, /* of the system's limit, not for clients: files, peers, operators */
     NET_REACTOR_COUNT_MAX = 64,

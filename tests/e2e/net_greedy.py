@@ -294,6 +294,51 @@ def one_callers_small_answers(path):
         return f"{unsent_mb(server):.0f} MB of {number + 1} connections were held"
 
 
+def bad_heads(client):
+    """Refused before anybody has looked at who asks."""
+    headers = client.request_headers(ECHO + "Echo", "application/json",
+                                     extra=[("authorization", "Bearer one")] * 2)
+    return [client.open(headers, end=True) for _ in range(4)], "400"
+
+
+def late_calls(client):
+    """Answered while their handlers still run."""
+    headers = client.request_headers(ECHO + "Sleep", "application/json",
+                                     extra=[("connect-timeout-ms", "1")])
+    streams = [client.open(headers) for _ in range(4)]
+    for stream in streams:
+        client.send_body(stream, b'{"milliseconds":60000}')
+    return streams, "504"
+
+
+def refused_first(path, begin):
+    """What a connection holds is its caller's, whatever answer it held first."""
+    with testd.Testd(path) as server, contextlib.ExitStack() as stack:
+        for number in range(20):
+            client = stack.enter_context(server.http2(pairs=[(h2raw.INITIAL_WINDOW_SIZE, 0)],
+                                                      source="127.0.1.1"))
+            waiting, status = begin(client)
+            while waiting:
+                got = client.read()
+                if got.kind == HEADERS:
+                    waiting.remove(got.stream)
+                    reply = dict(client.decoder.decode(got.payload))
+                    # Once the address holds too much, a late call is refused before it is late.
+                    assert reply[":status"] in (status, "429"), reply
+            wait_for_pong(client)    # the server counts these answers, and none other
+            for _ in range(150):
+                ask_for(client, 16 << 10)
+            wait_for_pong(client)
+        assert testd.wait_until(lambda: unsent_mb(server) > UNSENT_CALLER_MB), unsent_mb(server)
+        other = stack.enter_context(server.http2(source="127.0.1.1"))
+        assert testd.wait_until(lambda: other.call(
+            ECHO + "Echo", h2raw.grpc_message(b"")).grpc_status == RESOURCE_EXHAUSTED), \
+            f"{unsent_mb(server)} MB are held for one address, and it may go on"
+        reply = stack.enter_context(server.http2()).call(ECHO + "Echo", h2raw.grpc_message(b""))
+        assert reply.grpc_status == 0, reply
+        return f"{unsent_mb(server):.0f} MB of {number + 1} connections were held"
+
+
 def slow_reader(path):
     """Four KB now and then, however often, are not taking an answer: it is reset."""
     with testd.Testd(path, stall_timeout_ms=8000) as server:
@@ -385,6 +430,66 @@ def one_callers_calls(path, content_type):
         return f"{served} of 800 calls of one address, where {calls} may be at once"
 
 
+def one_loops_calls(path):
+    """Where there are many loops, an idle server's calls are for whoever comes, on any of them."""
+    calls = 1600    # of which 100 for each loop, where they would be shared out
+    with testd.Testd(path, calls=calls, reactors=16) as server, contextlib.ExitStack() as stack:
+        def begin(source):
+            client = stack.enter_context(server.http2(source=source))
+            for _ in range(250):
+                client.open(client.request_headers(ECHO + "Echo"))
+            return 250 - len(refusals(client))
+
+        first = begin("127.0.1.1")
+        assert first == 250, f"{first} of 250 calls of one connection were served"
+        served = first + sum(begin("127.0.1.1") for _ in range(11))
+        assert served <= calls * 3 // 4, f"{served} calls of one address are there"
+        others = begin("127.0.1.2")
+        assert others >= calls // CALL_ADDRESS_PART // 16 * 2, f"{others} of another address"
+        return f"{served} of 3000 calls of one address, {others} of another, of {calls} at once"
+
+
+def refusals_do_not_count(path):
+    """Calls that were refused, and whose refusals nobody takes, leave room for others' calls."""
+    calls = 600
+    bad = [("authorization", "Bearer one")] * 2
+    with testd.Testd(path, calls=calls, reactors=1) as server, contextlib.ExitStack() as stack:
+        for extra in [()] * 6 + [bad] * 6:    # twice 1200
+            client = stack.enter_context(server.http2(pairs=[(h2raw.INITIAL_WINDOW_SIZE, 0)],
+                                                      source="127.0.1.1"))
+            for _ in range(200):
+                client.open(client.request_headers(ECHO + "Echo", "application/json", extra=extra))
+            wait_for_pong(client)
+        for _ in range(2):
+            other = stack.enter_context(server.http2(source="127.0.1.2"))
+            reply = other.call(ECHO + "Echo", h2raw.grpc_message(b""))
+            assert reply.grpc_status == 0, reply
+        reply = stack.enter_context(server.http2(source="127.0.1.1")).call(
+            ECHO + "Echo", h2raw.grpc_message(b""))
+        check_refusal(reply.headers, "this address has too many calls at once")
+        return f"2400 calls of one address, where {calls} may be at once"
+
+
+def late_calls_count(path):
+    """Nor does an address have more by calls that are answered while their handlers run."""
+    calls = 600
+    with testd.Testd(path, calls=calls, reactors=1) as server, contextlib.ExitStack() as stack:
+        taken = 0
+        for _ in range(8):
+            client = stack.enter_context(server.http2(pairs=[(h2raw.INITIAL_WINDOW_SIZE, 0)],
+                                                      source="127.0.1.1"))
+            waiting = sum((late_calls(client)[0] for _ in range(25)), [])
+            while waiting:
+                got = client.read()
+                if got.kind == HEADERS:
+                    waiting.remove(got.stream)
+                    taken += dict(client.decoder.decode(got.payload))[":status"] == "504"
+        assert taken <= calls // 2, f"{taken} answers of one address are held"
+        reply = stack.enter_context(server.http2()).call(ECHO + "Echo", h2raw.grpc_message(b""))
+        assert reply.grpc_status == 0, reply
+        return f"{taken} of 800 late calls of one address, where {calls} may be at once"
+
+
 def memory_goes_back():
     """After a burst the system has its memory again; a sanitizer's heap would tell nothing of it."""
     if not RELEASE.exists():
@@ -455,6 +560,9 @@ def main():
     lines.scenario("unread answers", unread_answers, sys.argv[1])
     lines.run("unread answers: of one caller on many connections", one_caller, sys.argv[1])
     lines.run("unread answers: small ones of one caller", one_callers_small_answers, sys.argv[1])
+    lines.run("unread answers: small ones behind bad heads", refused_first, sys.argv[1], bad_heads)
+    lines.run("unread answers: small ones behind late calls", refused_first, sys.argv[1],
+              late_calls)
     lines.run("unread answers: a slow reader", slow_reader, sys.argv[1])
     lines.run("bodies that do not end", small_bodies, sys.argv[1])
     lines.run("bodies that do not end: of one caller", one_callers_bodies, sys.argv[1])
@@ -462,6 +570,9 @@ def main():
               "application/grpc")
     lines.run("calls that do not end: of one caller, in JSON", one_callers_calls, sys.argv[1],
               "application/json")
+    lines.run("calls that do not end: of one loop", one_loops_calls, sys.argv[1])
+    lines.run("calls that were refused leave room for others", refusals_do_not_count, sys.argv[1])
+    lines.run("calls that are late count", late_calls_count, sys.argv[1])
     lines.run("memory goes back after a burst", memory_goes_back)
     lines.run("unread answers: very large ones are refused", very_large, sys.argv[1])
     lines.done()

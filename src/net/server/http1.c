@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "net/bounds.h"
+#include "net/server/calls/admit.h"
 #include "net/server/calls/call.h"
 #include "net/server/calls/connection.h"
 #include "net/server/calls/server_parts.h"
@@ -197,9 +198,11 @@ static bool fail(struct connection *connection, int http_status, const char *tex
     http1->keep_alive = false;
     http1->phase = PHASE_ANSWER;
     connection->paused = true;
-    if (!http1->call->replied)
-        call_refuse(http1->call, http_status, http_status == 431 ? ERR_LIMIT : ERR_INVALID, "%s",
-                    text);
+    if (http1->call->replied)
+        return true;
+    if (!http1->call->job.caller) /* the fault is in its head */
+        admit_name(http1->call);
+    call_refuse(http1->call, http_status, http_status == 431 ? ERR_LIMIT : ERR_INVALID, "%s", text);
     return true;
 }
 

@@ -550,7 +550,6 @@ static void release_loop(struct loop *loop)
 
         loop->spare_calls = call->next;
         object_begin(call, CALL_MAGIC);
-        loop->call_count++;
         call_free(call);
     }
     reactor_release(&loop->reactor);

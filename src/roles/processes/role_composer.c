@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_composer.c - the role composer: changed offers, as documents for the index. */
+#include <pthread.h>
+
 #include "base/memory.h"
 #include "clicks/event_inbox.h"
 #include "clicks/rater.h"
@@ -20,7 +22,8 @@ static struct rate_desk ctr;
 static struct rpc_service services[2];
 static struct composer *composer;
 static struct recomposer *recomposer;
-static struct rater *rater;
+static struct rater *rater; /* under the lock: a drain that gives up leaves handlers */
+static pthread_mutex_t rater_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct events events;
 static struct experiment experiment;
 static struct event_inbox *event_inbox;
@@ -87,6 +90,18 @@ static int start_recomposer(struct process *process, struct err *err)
     return recomposer_start(&options, &recomposer, err);
 }
 
+/* Gives the one before, which nobody wakes any more. */
+static struct rater *replace_rater(struct rater *next)
+{
+    struct rater *before;
+
+    pthread_mutex_lock(&rater_lock);
+    before = rater;
+    rater = next;
+    pthread_mutex_unlock(&rater_lock);
+    return before;
+}
+
 static int start_rater(struct process *process, struct err *err)
 {
     const struct rater_options options = {.store = process->backends.store,
@@ -94,7 +109,11 @@ static int start_rater(struct process *process, struct err *err)
                                           .clock = process->clock,
                                           .blob = process->backends.blob};
 
-    return rater_start(&options, &rater, err);
+    struct rater *started = NULL;
+    int rc = rater_start(&options, &started, err);
+
+    (void)replace_rater(started);
+    return rc;
 }
 
 static int start_events(struct process *process, struct err *err)
@@ -113,8 +132,10 @@ static int start_events(struct process *process, struct err *err)
 static void wake_rater(void *arg)
 {
     (void)arg;
+    pthread_mutex_lock(&rater_lock);
     if (rater)
         rater_wake(rater);
+    pthread_mutex_unlock(&rater_lock);
 }
 
 int role_composer_serve(struct process *process, struct err *err)
@@ -167,8 +188,7 @@ void role_composer_stop(struct process *process)
     (void)process;
     event_inbox_stop(event_inbox);
     event_inbox = NULL;
-    rater_stop(rater);
-    rater = NULL;
+    rater_stop(replace_rater(NULL));
     recomposer_stop(recomposer);
     recomposer = NULL;
     composer_stop(composer);

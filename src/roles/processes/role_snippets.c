@@ -41,11 +41,12 @@ int role_snippets_serve(struct process *process, struct err *err)
 static int start_own_server(struct process *process, struct err *err)
 {
     const char *listen = config_text(process->config, SETTING_SNIPPETS_LISTEN);
-    const struct server_options options = process_server_options(process, listen);
+    struct server_options options;
     int rc;
 
     if (!*listen || !process->server)
         return 0;
+    options = process_server_options(process, listen); /* without a server there are no keys */
     rc = server_new(&options, &own_server, err);
     if (rc)
         return err_wrap(err, "snippets.listen");

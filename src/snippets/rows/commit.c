@@ -176,8 +176,6 @@ static void run(struct task *task, void *arg)
 int snippet_committer_submit(struct snippet_committer *self, struct snippet_write *write,
                              struct err *err)
 {
-    bool is_wanted;
-
     object_check(self, SNIPPET_COMMITTER_MAGIC);
     assert(write->done && !task_is_stopping(&self->task));
     write->next = NULL;
@@ -192,10 +190,10 @@ int snippet_committer_submit(struct snippet_committer *self, struct snippet_writ
     *self->last = write;
     self->last = &write->next;
     self->waiting_count++;
-    is_wanted = self->waiting_count == self->signal_count;
-    pthread_mutex_unlock(&self->lock);
-    if (is_wanted)
+    /* Under the lock: behind it the write may be answered, and the committer freed. */
+    if (self->waiting_count == self->signal_count)
         condition_signal(&self->wanted);
+    pthread_mutex_unlock(&self->lock);
     return 0;
 }
 

@@ -4,7 +4,7 @@
  * that were started before it end, and nothing is left that uses what is closed.
  *
  * task_start is wrapped by the linker: it fails once in a life of the process, each time of another
- * task.
+ * task. So is rater_stop: a handler that was left behind by the drain returns right then.
  */
 #include "roles/processes/process.h" /* before cmocka's fail(), as commands have one, too */
 
@@ -20,8 +20,11 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/task.h"
+#include "clicks/rate_table.h"
+#include "clicks/rater.h"
 #include "config/config.h"
 #include "test_dir.h"
+#include "torg/v1/ctr.pb-c.h"
 
 enum { TASK_COUNT_MAX = 200 };
 
@@ -48,6 +51,26 @@ int __wrap_task_start(struct task *task, const struct task_options *options, str
     assert_true(failed.count < TASK_COUNT_MAX);
     snprintf(failed.names[failed.count++], TASK_NAME_SIZE, "%s", options->name);
     return err_set(err, ERR_LIMIT, "there is no thread for %s", options->name);
+}
+
+static const struct process *left; /* has such a handler; NULL: none */
+static size_t push_count;
+
+void __real_rater_stop(struct rater *rater);
+void __wrap_rater_stop(struct rater *rater);
+
+/* What EndCtrPush does at last. */
+void __wrap_rater_stop(struct rater *rater)
+{
+    __real_rater_stop(rater);
+    for (size_t i = 0; left && i < left->service_count; i++) {
+        const struct rate_desk *desk = left->services[i]->context;
+
+        if (left->services[i]->descriptor != &torg__v1__ctr_service__descriptor)
+            continue;
+        desk->pushed(desk->pushed_arg);
+        push_count++;
+    }
 }
 
 /* All roles, as `torg up` has them but without a server. */
@@ -128,11 +151,32 @@ static void a_role_that_cannot_start_closes_what_it_has_opened(void **state)
     assert_int_equal(dir_remove(dir, NULL), 0);
 }
 
+static void a_handler_that_outlives_the_drain_wakes_nobody(void **state)
+{
+    struct arena *arena = arena_new();
+    char dir[TEST_DIR_SIZE];
+    struct process process;
+    struct config config;
+    struct err err;
+
+    (void)state;
+    assert_true(test_dir_make(dir));
+    if (enter(dir, "", &config, &process, arena, &err))
+        fail_msg("%s", err.text);
+    left = &process;
+    process_leave(&process);
+    left = NULL;
+    assert_int_equal(push_count, 1);
+    arena_free(arena);
+    assert_int_equal(dir_remove(dir, NULL), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_task_that_cannot_be_started_leaves_none_behind),
         cmocka_unit_test(a_role_that_cannot_start_closes_what_it_has_opened),
+        cmocka_unit_test(a_handler_that_outlives_the_drain_wakes_nobody),
     };
 
     return cmocka_run_group_tests_name("starts", tests, NULL, NULL);

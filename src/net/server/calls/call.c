@@ -149,7 +149,6 @@ struct call *call_new(struct connection *connection)
     clear(call);
     call->loop = connection->loop;
     call->begun_us = call->paced_us = connection->loop->reactor.now_us;
-    call->loop->call_count++;
     link_call(call, connection);
     connection->waiting_us = 0;
     connection->active_us = call->begun_us;
@@ -171,7 +170,6 @@ void call_free(struct call *call)
 
     object_check(call, CALL_MAGIC);
     assert(!call->running && !call->connection); /* nobody has it any more */
-    loop->call_count--;
     timer_clear(&loop->reactor, &call->timer);
     reply_end_put_off(call);
     recheck_end(call);
@@ -231,7 +229,6 @@ struct call *call_replace(struct call *call)
     clear(stand_in);
     stand_in->loop = call->loop;
     stand_in->begun_us = call->begun_us;
-    stand_in->loop->call_count++;
     stand_in->stream_id = call->stream_id;
     stand_in->format = call->format;
     stand_in->origin = call->origin;
@@ -240,10 +237,12 @@ struct call *call_replace(struct call *call)
     stand_in->route = call->route;
     stand_in->rate = call->rate;
     stand_in->unconsumed = call->unconsumed;
-    stand_in->refused = true; /* what still comes of the body is nobody's */
+    stand_in->job.caller = call->job.caller; /* who holds the answer */
+    stand_in->refused = true;                /* what still comes of the body is nobody's */
     snprintf(stand_in->request_id, sizeof(stand_in->request_id), "%s", call->request_id);
     unlink_call(call);
     link_call(stand_in, connection);
+    share_take_stand_in(stand_in, call);
     call->counted = true; /* the stand-in is */
     return stand_in;
 }

@@ -474,6 +474,11 @@ void call_begin(struct call *call)
         call->query = bytes_skip(call->path, (size_t)(query - call->path.data) + 1);
         call->path.size = (size_t)(query - call->path.data);
     }
+    if (!call->connection->is_operator) {
+        admit_name(call); /* also of a bad head: its answer is held for somebody */
+        if (!share_take_call(call))
+            return;
+    }
     if (call->too_large) {
         format_find(call);
         call_refuse(call, 431, ERR_LIMIT, "the head has more than %d bytes or %d headers",
@@ -490,8 +495,7 @@ void call_begin(struct call *call)
         operators_answer(call);
         return;
     }
-    admit_name(call);
-    if (!share_take_call(call) || cors_take(call))
+    if (cors_take(call))
         return;
     call->route = router_find(&call->loop->server->router, call->path);
     if (!call->route && !find_get(call)) {

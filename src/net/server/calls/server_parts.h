@@ -47,9 +47,9 @@ struct loop {
     _Atomic unsigned connection_count;
     _Atomic unsigned operator_count; /* of them, those of the operators' port */
     _Atomic unsigned running_count;  /* calls whose handler has not returned */
-    unsigned call_count;             /* that are not freed */
-    struct crowd crowd;              /* of them, by address */
-    struct call *spare_calls;        /* owned: recycled, with their memory */
+    _Atomic unsigned taken_count; /* calls that were let in (share.h), until they are freed ... */
+    struct crowd crowd;           /* ... by address */
+    struct call *spare_calls;     /* owned: recycled, with their memory */
     size_t spare_count;
     uint8_t *read_buffer;    /* owned: NET_READ_SIZE */
     struct buf write_buffer; /* frames of the connection being flushed */

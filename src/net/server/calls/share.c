@@ -9,11 +9,14 @@
 #include "net/server/calls/call.h"
 #include "net/server/calls/server_parts.h"
 
-static_assert(NET_CALL_COUNT_MAX <= UINT16_MAX, "a slot of the crowd counts all calls");
+/* A refusal that its client does not take is counted as an unsent answer: the worst connections
+ * are closed before there are as many of them as of calls that are served. */
+static_assert(NET_UNSENT_SHED_SIZE / sizeof(struct call) < NET_CALL_COUNT_MAX,
+              "refusals are fewer than calls");
 
 /* --- calls --- */
 
-static uint16_t *slot_of(struct crowd *crowd, uint64_t id, size_t row)
+static uint32_t *slot_of(struct crowd *crowd, uint64_t id, size_t row)
 {
     return &crowd->slots[row][(row ? id >> 32 : id) % CROWD_SLOT_COUNT];
 }
@@ -48,22 +51,71 @@ static bool refuse_call(struct call *call, const char *text)
     return false;
 }
 
+static void join_crowd(struct call *call, uint64_t id)
+{
+    call->crowd_id = id;
+    crowd_add(&call->loop->crowd, id);
+    atomic_fetch_add_explicit(&call->loop->taken_count, 1, memory_order_relaxed);
+}
+
+static void leave_crowd(struct call *call)
+{
+    crowd_remove(&call->loop->crowd, call->crowd_id);
+    call->crowd_id = 0;
+    atomic_fetch_sub_explicit(&call->loop->taken_count, 1, memory_order_relaxed);
+}
+
+/* By all loops, beyond what each has of its own. */
+static unsigned borrowed_count(const struct server *server, unsigned own_count)
+{
+    unsigned sum = 0;
+
+    for (unsigned i = 0; i < server->client_loops; i++) {
+        unsigned count = atomic_load_explicit(&server->loops[i].taken_count, memory_order_relaxed);
+
+        sum += count > own_count ? count - own_count : 0;
+    }
+    return sum;
+}
+
+/* Of a loop: what is its own, and where that is little, a connection's worth, if not too much. */
+static unsigned address_part(unsigned own_count)
+{
+    if (own_count >= NET_STREAM_COUNT_MAX)
+        return own_count;
+    return 2 * own_count < NET_STREAM_COUNT_MAX ? 2 * own_count : NET_STREAM_COUNT_MAX;
+}
+
 bool share_take_call(struct call *call)
 {
     struct loop *loop = call->loop;
-    unsigned count_max = loop->server->limits.call_count_max / loop->server->client_loops;
+    const struct server *server = loop->server;
+    unsigned count_max = server->limits.call_count_max;
+    unsigned own_count = count_max / NET_CALL_ADDRESS_PART / server->client_loops;
+    unsigned borrowed;
 
     object_check(call, CALL_MAGIC);
     assert(!call->crowd_id);
-    if (loop->call_count > count_max)
-        return refuse_call(call, "the server has too many calls at once: come back later");
-    if (loop->call_count > count_max / 2 &&
-        crowd_of(&loop->crowd, call->job.caller) >= count_max / NET_CALL_ADDRESS_PART)
-        return refuse_call(call, "this address has too many calls at once: ask for fewer, or come "
-                                 "back later");
-    call->crowd_id = call->job.caller;
-    crowd_add(&loop->crowd, call->crowd_id);
+    if (atomic_load_explicit(&loop->taken_count, memory_order_relaxed) >= own_count) {
+        borrowed = borrowed_count(server, own_count);
+        if (borrowed >= count_max - own_count * server->client_loops)
+            return refuse_call(call, "the server has too many calls at once: come back later");
+        if (borrowed >= count_max / NET_CALL_ADDRESS_PART &&
+            crowd_of(&loop->crowd, call->job.caller) >= address_part(own_count))
+            return refuse_call(call, "this address has too many calls at once: ask for fewer, or "
+                                     "come back later");
+    }
+    join_crowd(call, call->job.caller);
     return true;
+}
+
+void share_take_stand_in(struct call *stand_in, const struct call *call)
+{
+    object_check(stand_in, CALL_MAGIC);
+    object_check(call, CALL_MAGIC);
+    assert(!stand_in->crowd_id);
+    if (call->crowd_id)
+        join_crowd(stand_in, call->crowd_id);
 }
 
 /* --- bodies --- */
@@ -138,8 +190,7 @@ void share_give_back(struct call *call)
 {
     object_check(call, CALL_MAGIC);
     if (call->crowd_id)
-        crowd_remove(&call->loop->crowd, call->crowd_id);
-    call->crowd_id = 0;
+        leave_crowd(call);
     give_back_body(call);
     if (call->holds_stream)
         admission_let_go(call->loop->server->admission, ADMISSION_STREAMS, call->job.caller, 1);

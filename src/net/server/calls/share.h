@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share.h - nobody has all of what all share: a loop's calls, memory for bodies, threads for
+ * share.h - nobody has all of what all share: calls, memory for bodies, threads for
  * streams. (Connections and answers: admit.h, unsent.h.)
  *
  * Calls are counted by address, before anybody has looked at a key, and by each loop for itself, in
  * a sketch (count-min): two rows of slots that several addresses may share, so that the smaller of
- * an address's two is never less than it has. Once half of the loop's calls are taken, an address
- * that has its part of all (NET_CALL_ADDRESS_PART) gets no more; the same with bodies, by caller
- * and exactly. Streams are counted by caller; those without a key by address.
+ * an address's two is never less than it has. A quarter of all calls (NET_CALL_ADDRESS_PART) is set
+ * apart, an equal part for each loop; the rest are for whichever loop needs them, as connections
+ * do not spread evenly. Once a quarter of all are borrowed so, an address that has as many on its
+ * loop as are the loop's own (where there are many loops, twice that, up to a connection's
+ * NET_STREAM_COUNT_MAX) gets no more there. Of bodies, once half are taken, it is by caller and
+ * exactly. What is refused here is not one of the calls that are taken: its answer counts with
+ * those that wait for their clients (unsent.h). Streams are counted by caller; those without a key
+ * by address.
  *
  * Threads: the call's reactor.
  */
@@ -23,13 +28,16 @@ enum { CROWD_ROW_COUNT = 2, CROWD_SLOT_COUNT = 4096 };
 
 /* Of a loop; all zero at first. */
 struct crowd {
-    uint16_t slots[CROWD_ROW_COUNT][CROWD_SLOT_COUNT];
+    uint32_t slots[CROWD_ROW_COUNT][CROWD_SLOT_COUNT];
 };
 
 /* False: the call has been refused. */
 bool share_take_call(struct call *call);   /* its head is whole, and it is named */
 bool share_take_body(struct call *call);   /* its kept_size has grown */
 bool share_take_stream(struct call *call); /* it would get a thread of its own */
+
+/* It answers in the place of a call whose handler still runs: both have memory. */
+void share_take_stand_in(struct call *stand_in, const struct call *call);
 
 void share_give_back(struct call *call); /* all that it has taken */
 
