@@ -157,7 +157,7 @@ size_t price_read(const char *const *list, size_t count, int64_t *min, int64_t *
         return 0;
     *min = has_low ? in_units(&low) : 0;
     *max = has_high ? in_units(&high) : 0;
-    if (*min && *max && *min > *max)
+    if ((!*min && !*max) || (*max && *min > *max)) /* "от 0 руб" leaves nothing out */
         return 0;
     return words.at;
 }

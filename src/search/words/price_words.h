@@ -14,7 +14,7 @@
 enum { PRICE_WORD_COUNT_MAX = 10 };
 
 /* How many of the folded words, from the first on, tell a price; 0: they do not. In whole units; an
- * end that is not told is 0. */
+ * end that is not told is 0, and one of them is told. */
 size_t price_read(const char *const *words, size_t count, int64_t *min, int64_t *max);
 
 #endif

@@ -97,6 +97,9 @@ static void prices_are_filters(void **state)
     expect_text("шкаф до 200 см", "шкаф 200 см", true); /* a size */
     expect_text("toyota до 2015", "toyota 2015", true); /* a year */
     expect_text("дети до 12", "дети 12", true);         /* too little, and no currency */
+    expect_text("диван от 0 руб", "диван 0 руб", true); /* nothing is cheaper */
+    expect_text("диван от 0 тыс до 0 руб", "диван 0 тыс 0 руб", true);
+    expect_price("диван от 0 до 500 руб", "диван", 0, 500);
     expect_text("диван -до 20000", "диван -до 20000", true);
     expect_text("диван \"до 20000\"", "диван \"до 20000\"", true);
 }
