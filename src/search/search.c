@@ -91,7 +91,8 @@ static bool next_tier(const struct searching *searching, struct tier *next)
 
     *next = (struct tier){.is_some = searching->rest != NULL,
                           .cursor = bytes_make(last->cursor.data, last->cursor.len),
-                          .likely = likely_put(likely, searching->arena)};
+                          .likely = likely_put(likely, searching->arena),
+                          .chooses = wanted_chooses(&searching->wanted)};
     if (next->cursor.size || searching->rest)
         return next->cursor.size > 0;
     next->is_some = true;
@@ -476,14 +477,14 @@ static void correct(struct searching *searching)
 
 /* What words of the text choose is no good when it leaves nothing that has the others ("б/у" of
  * things that are not sold so): then a sum is what is paid ("бухгалтер от 75 000"), or they only
- * are left out. */
+ * are left out. The cursor of a next page brings along what it was. */
 static int choose_or_not(struct searching *searching, struct err *err)
 {
     const Torg__V1__StageAnswer *whole = searching->whole, *page = searching->page;
     struct wanted before = searching->wanted;
     int rc = 0;
 
-    if (whole->total || before.request->n_filters == before.sent->n_filters)
+    if (whole->total || before.request->n_filters == before.sent->n_filters || before.tier.chooses)
         return 0;
     if (wanted_may_mean_pay(&before)) {
         rc = wanted_mean_pay(&searching->wanted, err);

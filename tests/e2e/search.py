@@ -302,6 +302,18 @@ def some_categories_have_filters_of_their_own():
                    [(one["as"], one["choice"]["id"]) for one in answer["understood"] if "choice" in one]),
                   ({"bike-4", "bike-5"}, [("price", "price")]))
 
+        # The further pages go by what the first one took the sum for: pay, or nothing at all.
+        for text, order, names in (("водитель от 100 тыс", "CHEAPEST", ["month", "shift"]),
+                                   ("водитель от 100 тыс", "BEST", ["month", "shift"]),
+                                   ("водитель от 900 тыс", "CHEAPEST", ["hour", "month", "shift"])):
+            met, cursor = [], ""
+            while cursor is not None and len(met) <= len(names):
+                answer = market.found(text=text, order=order, limit=1, onlyOffers=True,
+                                      **({"cursor": cursor} if cursor else {}))
+                met += [market.name_of(one) for one in answer["offers"]]
+                cursor = answer.get("cursor")
+            tap.equal(sorted(met), names, f"{text}, {order}")
+
         # Of what most of the hits have, and strictly of what all of them have.
         answer = market.found(category="bikes")
         tap.equal(counts(filter_of(answer, "delivery")), {"true": 1})

@@ -379,6 +379,7 @@ static void put_cursor(const struct arranging *arranging, struct tier next)
 
     next.likely = likely_put(&wanted->likely, arranging->arena);
     next.arranged = arranging->state.count ? &arranging->state : NULL;
+    next.chooses = wanted_chooses(wanted);
     cursor = tier_cursor(&next, wanted->sent->text, wanted->text, arranging->arena);
     arranging->response->cursor =
         (ProtobufCBinaryData){.data = (uint8_t *)cursor.data, .len = cursor.size};

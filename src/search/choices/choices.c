@@ -315,6 +315,14 @@ int wanted_drop_meant(struct wanted *wanted, struct err *err)
     return read_choices(wanted, err);
 }
 
+enum tier_chooses wanted_chooses(const struct wanted *wanted)
+{
+    if (wanted->request->n_filters > wanted->sent->n_filters)
+        return wanted->is_pay ? TIER_CHOOSES_PAY : TIER_CHOOSES_PRICE;
+    return wanted->meaning.count && wanted->request == wanted->sent ? TIER_CHOOSES_NOTHING
+                                                                    : TIER_CHOOSES_UNTOLD;
+}
+
 int wanted_read(struct wanted *wanted, const struct catalog *catalog,
                 const Torg__V1__SearchOffersRequest *request, enum language language,
                 struct arena *arena, struct err *err)
@@ -341,8 +349,11 @@ int wanted_read(struct wanted *wanted, const struct catalog *catalog,
         if (!wanted->category)
             return err_set(err, ERR_INVALID, "category: there is no \"%.64s\"", request->category);
     }
-    wanted->is_pay = has_pay_alone(wanted->category ? wanted->category : wanted->named);
-    choose_meant(wanted);
+    wanted->is_pay = wanted->tier.chooses
+                         ? wanted->tier.chooses == TIER_CHOOSES_PAY
+                         : has_pay_alone(wanted->category ? wanted->category : wanted->named);
+    if (wanted->tier.chooses != TIER_CHOOSES_NOTHING)
+        choose_meant(wanted);
     return read_choices(wanted, err);
 }
 

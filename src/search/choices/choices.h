@@ -58,6 +58,9 @@ int wanted_mean_pay(struct wanted *wanted, struct err *err);
 /* Nothing is chosen by words of the text. */
 int wanted_drop_meant(struct wanted *wanted, struct err *err);
 
+/* What they choose now, for the cursor of the next page. */
+enum tier_chooses wanted_chooses(const struct wanted *wanted);
+
 /* Whether offers that lack some of the words are found, too. */
 static inline bool wanted_tiers(const struct wanted *wanted)
 {

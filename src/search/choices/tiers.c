@@ -15,7 +15,9 @@ enum {
     TIER_SOME = 0xFE,
     TIER_LIKELY = 0xFD,
     TIER_ARRANGED = 0xFC,
+    TIER_CHOOSES = 0xFB,
     HASH_SIZE = 8,
+    CHOOSES_SIZE = 2,
     LIKELY_HEAD_SIZE = 3,
     ARRANGED_HEAD_SIZE = 3 + HASH_SIZE,
 };
@@ -73,6 +75,16 @@ static struct bytes with_arranged(const struct arranged_state *arranged, struct 
     return bytes_make(data, size + rest.size);
 }
 
+static struct bytes with_chooses(enum tier_chooses chooses, struct bytes rest, struct arena *arena)
+{
+    uint8_t *data = arena_alloc(arena, CHOOSES_SIZE + rest.size);
+
+    data[0] = TIER_CHOOSES;
+    data[1] = (uint8_t)chooses;
+    memcpy(data + CHOOSES_SIZE, rest.data, rest.size);
+    return bytes_make(data, CHOOSES_SIZE + rest.size);
+}
+
 struct bytes tier_cursor(const struct tier *next, const char *sent, const char *searched,
                          struct arena *arena)
 {
@@ -88,7 +100,9 @@ struct bytes tier_cursor(const struct tier *next, const char *sent, const char *
     }
     if (next->likely && cursor.size)
         cursor = with_likely(next, cursor, arena);
-    return next->arranged && cursor.size ? with_arranged(next->arranged, cursor, arena) : cursor;
+    if (next->arranged && cursor.size)
+        cursor = with_arranged(next->arranged, cursor, arena);
+    return next->chooses && cursor.size ? with_chooses(next->chooses, cursor, arena) : cursor;
 }
 
 /* Takes its front off. */
@@ -142,6 +156,17 @@ static int read_beginning(struct bytes part, const char *sent, struct arena *are
     return 0;
 }
 
+/* As that. */
+static int read_chooses(struct bytes *cursor, struct tier *tier, struct err *err)
+{
+    if (cursor->size <= CHOOSES_SIZE || cursor->data[1] == TIER_CHOOSES_UNTOLD ||
+        cursor->data[1] >= TIER_CHOOSES_COUNT)
+        return err_set(err, ERR_INVALID, "cursor: it is not whole; begin again without it");
+    tier->chooses = (enum tier_chooses)cursor->data[1];
+    *cursor = bytes_skip(*cursor, CHOOSES_SIZE);
+    return 0;
+}
+
 static int read_rest(struct bytes cursor, const char *sent, struct arena *arena, struct tier *tier,
                      const char **text, struct err *err)
 {
@@ -164,7 +189,9 @@ int tier_read(struct bytes cursor, const char *sent, struct arena *arena, struct
 
     *tier = (struct tier){0};
     *text = sent;
-    if (cursor.size && cursor.data[0] == TIER_ARRANGED)
+    if (cursor.size && cursor.data[0] == TIER_CHOOSES)
+        rc = read_chooses(&cursor, tier, err);
+    if (!rc && cursor.size && cursor.data[0] == TIER_ARRANGED)
         rc = read_arranged(&cursor, arena, tier, err);
     if (!rc && cursor.size && cursor.data[0] == TIER_LIKELY)
         rc = read_likely(&cursor, arena, tier, err);

@@ -11,6 +11,8 @@
  *                                                  the order that the first page had (likely.h)
  *             TIER_ARRANGED, begun u8, count u8, seed u64, hashes u64, one of the above
  *                                                  what an arranged list has shown (arranged.h)
+ *             TIER_CHOOSES, enum tier_chooses u8, one of the above
+ *                                                  what the first page took words of the text for
  */
 #ifndef TORG_SEARCH_CHOICES_TIERS_H
 #define TORG_SEARCH_CHOICES_TIERS_H
@@ -30,11 +32,21 @@ struct arranged_state {
     bool is_behind; /* the places that are arranged are over: the list goes on in one order */
 };
 
+/* What words of the text choose: a list goes on with the filters that its first page had. */
+enum tier_chooses {
+    TIER_CHOOSES_UNTOLD, /* it has to be found out */
+    TIER_CHOOSES_PRICE,  /* sums of money are prices */
+    TIER_CHOOSES_PAY,    /* they are salaries */
+    TIER_CHOOSES_NOTHING,
+    TIER_CHOOSES_COUNT
+};
+
 struct tier {
     bool is_some;        /* all of the first part was shown */
     struct bytes cursor; /* of the searcher; empty: from the beginning */
     const char *likely;  /* categories whose offers come sooner (likely_put); NULL: none */
     const struct arranged_state *arranged; /* NULL: the list is in one order */
+    enum tier_chooses chooses;
 };
 
 /* Where a page begins, and the text that is to be searched for it. */

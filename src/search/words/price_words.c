@@ -8,7 +8,13 @@
 
 #include "base/memory.h"
 
-enum { BARE_MIN = 100, YEAR_MIN = 1900, YEAR_MAX = 2100, DIGIT_COUNT_MAX = 12 };
+enum {
+    BARE_MIN = 100,
+    YEAR_MIN = 1900,
+    YEAR_MAX = 2100,
+    DIGIT_COUNT_MAX = 12,
+    GROUPED_MAX = 1000000000, /* three more digits fit */
+};
 
 struct words {
     const char *const *list;
@@ -82,7 +88,24 @@ static bool read_end(const char *end, struct amount *amount)
     return amount->is_thousands || is_any(end, currencies, ARRAY_COUNT(currencies));
 }
 
-/* "20000", "20 000", "$500", "20 тыс руб" */
+/* How long a number is that may have commas before each three digits: "5,000". 0: not so. */
+static size_t read_number(const char *text, int64_t *number)
+{
+    size_t size = digits(text);
+
+    if (!size || size > DIGIT_COUNT_MAX)
+        return 0;
+    *number = strtoll(text, NULL, 10);
+    if (size > 3 || *text == '0') /* "0,500" is a part of one */
+        return size;
+    while (text[size] == ',' && digits(text + size + 1) == 3 && *number < GROUPED_MAX) {
+        *number = *number * 1000 + strtoll(text + size + 1, NULL, 10);
+        size += 4;
+    }
+    return size;
+}
+
+/* "20000", "20 000", "$5,000", "20 тыс руб" */
 static bool read_amount(struct words *words, struct amount *amount)
 {
     const char *word = words->at < words->count ? words->list[words->at] : "";
@@ -91,17 +114,14 @@ static bool read_amount(struct words *words, struct amount *amount)
 
     *amount = (struct amount){.is_sure = has_sign};
     word += has_sign ? (*word == '$' ? 1 : strlen("€")) : 0;
-    size = digits(word);
-    if (!size || size > DIGIT_COUNT_MAX)
-        return false;
-    amount->number = strtoll(word, NULL, 10);
-    if (!read_end(word + size, amount))
+    size = read_number(word, &amount->number);
+    if (!size || !read_end(word + size, amount))
         return false;
     words->at++;
     /* groups of three digits */
     while (!word[size] && size <= 3 && words->at < words->count &&
            digits(words->list[words->at]) == 3 && !words->list[words->at][3] &&
-           amount->number < 1000000000) {
+           amount->number < GROUPED_MAX) {
         amount->number = amount->number * 1000 + strtoll(words->list[words->at++], NULL, 10);
     }
     if (!amount->is_thousands && accept_any(words, thousands, ARRAY_COUNT(thousands)))
@@ -147,8 +167,8 @@ size_t price_read(const char *const *list, size_t count, int64_t *min, int64_t *
     low_end = words.at;
     has_high = accept_any(&words, uppers, ARRAY_COUNT(uppers)) && read_amount(&words, &high) &&
                is_price(&words, &high) && high.number > 0;
-    if (has_low && has_high && high.is_thousands)
-        low.is_thousands = low.is_sure = true; /* "от 5 до 10 тыс" */
+    if (has_low && has_high && high.is_thousands && low.number < high.number)
+        low.is_thousands = low.is_sure = true; /* "от 5 до 10 тыс", not "от 80 000 до 100 тыс" */
     if (!has_high)
         words.at = low_end;
     if (has_low && !(has_high && high.is_sure) && !is_price(&words, &low))
@@ -157,7 +177,7 @@ size_t price_read(const char *const *list, size_t count, int64_t *min, int64_t *
         return 0;
     *min = has_low ? in_units(&low) : 0;
     *max = has_high ? in_units(&high) : 0;
-    if (*min && *max && *min > *max)
+    if ((!*min && !*max) || (*max && *min > *max)) /* "от 0 руб" leaves nothing out */
         return 0;
     return words.at;
 }

@@ -90,13 +90,25 @@ static void prices_are_filters(void **state)
     expect_price("диван до 20 000 руб", "диван", 0, 20000);
     expect_price("диван не дороже 20 тыс", "диван", 0, 20000);
     expect_price("диван от 5 до 10 тыс", "диван", 5000, 10000);
+    expect_price("диван от 80 000 до 100 тыс", "диван", 80000, 100000);
+    expect_price("диван от 80 до 100 тыс", "диван", 80000, 100000);
     expect_price("iphone under 500", "iphone", 0, 500);
+    expect_price("sofa under $5,000", "sofa", 0, 5000);
+    expect_price("car from 1,500,000 up to 12,000k", "car", 1500000, 12000000);
+    expect_text("sofa under $5,00", "sofa under $5,00", true);
+    expect_text("milk under $0,500", "milk under $0,500", true);
+    expect_text("sofa under 5,0000", "sofa under 5,0000", true);
+    expect_text("sofa under 5000,000", "sofa under 5000,000", true);
+    expect_text("car under 1,000,000,000,000,000,000", "car under 1,000,000,000,000,000,000", true);
     expect_price("iphone under $99", "iphone", 0, 99);
     expect_price("sofa from 100 up to 300 usd", "sofa", 100, 300);
     expect_price("велосипед дороже 30к", "велосипед", 30000, 0);
     expect_text("шкаф до 200 см", "шкаф 200 см", true); /* a size */
     expect_text("toyota до 2015", "toyota 2015", true); /* a year */
     expect_text("дети до 12", "дети 12", true);         /* too little, and no currency */
+    expect_text("диван от 0 руб", "диван 0 руб", true); /* nothing is cheaper */
+    expect_text("диван от 0 тыс до 0 руб", "диван 0 тыс 0 руб", true);
+    expect_price("диван от 0 до 500 руб", "диван", 0, 500);
     expect_text("диван -до 20000", "диван -до 20000", true);
     expect_text("диван \"до 20000\"", "диван \"до 20000\"", true);
 }

@@ -12,14 +12,26 @@
 
 #include "base/memory.h"
 #include "codec/message.h"
+#include "model/offer_fields.h"
 #include "query/run/cursor.h"
 #include "search/search.h"
 
-enum { HASH_ALL = 1, HASH_SOME = 2 };
+enum { HASH_ALL = 1, HASH_SOME = 2, HASH_FILTER = 2 };
+
+/* What a stage filters by. */
+enum money { NO_MONEY, PRICE, SALARY, MONEY_COUNT };
+
+static const char catalog_json[] =
+    "{\"categories\": ["
+    " {\"id\": \"sofas\", \"name\": {\"ru\": \"Мягкая мебель\", \"en\": \"Sofas\"}},"
+    " {\"id\": \"jobs\", \"name\": {\"ru\": \"Работа\", \"en\": \"Jobs\"},"
+    "  \"filters\": [\"SALARY\"]}]}";
 
 struct scene {
     uint32_t all, some;
-    int count_count; /* stages that only count */
+    bool has_none[MONEY_COUNT]; /* that filter leaves no offer with all words */
+    enum money asked;           /* by the last stage */
+    int count_count;            /* stages that only count */
     struct catalog *catalog;
     struct search search;
     struct arena *arena;
@@ -32,6 +44,23 @@ static struct catalog *catalog_of(void *arg)
     return catalog_ref(((struct scene *)arg)->catalog);
 }
 
+static enum money money_of(const Torg__V1__QueryStage *stage)
+{
+    for (size_t i = 0; stage->filter && i < stage->filter->and_->n_of; i++) {
+        const Torg__V1__Filter *each = stage->filter->and_->of[i];
+
+        if (each->kind_case == TORG__V1__FILTER__KIND_RANGE)
+            return strcmp(each->range->field, OFFER_FIELD_PRICE) == 0 ? PRICE : SALARY;
+    }
+    return NO_MONEY;
+}
+
+/* As the index's: filters belong to the query. */
+static uint64_t hash_of(const Torg__V1__QueryStage *stage)
+{
+    return (stage->not_all ? HASH_SOME : HASH_ALL) + HASH_FILTER * (uint64_t)money_of(stage);
+}
+
 /* Where the list goes on. */
 static uint32_t place_of(const Torg__V1__QueryStage *stage, struct arena *arena)
 {
@@ -41,7 +70,7 @@ static uint32_t place_of(const Torg__V1__QueryStage *stage, struct arena *arena)
     if (!stage->cursor.len)
         return stage->offset;
     assert_int_equal(cursor_decode(bytes_make(stage->cursor.data, stage->cursor.len),
-                                   stage->not_all ? HASH_SOME : HASH_ALL, arena, &cursor, &err),
+                                   hash_of(stage), arena, &cursor, &err),
                      0);
     return cursor.depth;
 }
@@ -51,12 +80,12 @@ static Torg__V1__StageAnswer *answer_stage(struct scene *scene, const Torg__V1__
 {
     Torg__V1__StageAnswer *made =
         (Torg__V1__StageAnswer *)message_new(&torg__v1__stage_answer__descriptor, arena);
-    uint32_t there = stage->not_all    ? scene->some
-                     : stage->any_word ? scene->all + scene->some
-                                       : scene->all;
+    uint32_t all = scene->has_none[money_of(stage)] ? 0 : scene->all;
+    uint32_t there = stage->not_all ? scene->some : stage->any_word ? all + scene->some : all;
     uint32_t at = place_of(stage, arena);
 
     scene->count_count += !stage->limit;
+    scene->asked = money_of(stage);
     made->total = stage->no_total ? 0 : there;
     made->hits = arena_array(arena, stage->limit + 1, sizeof(made->hits[0]));
     for (; at < there && made->n_hits < stage->limit; at++) {
@@ -66,8 +95,7 @@ static Torg__V1__StageAnswer *answer_stage(struct scene *scene, const Torg__V1__
         made->hits[made->n_hits++] = hit;
     }
     if (stage->limit && at < there) {
-        const struct page_cursor cursor = {.query_hash = stage->not_all ? HASH_SOME : HASH_ALL,
-                                           .depth = at};
+        const struct page_cursor cursor = {.query_hash = hash_of(stage), .depth = at};
         struct bytes bytes = cursor_encode(&cursor, arena);
 
         made->cursor = (ProtobufCBinaryData){.data = (uint8_t *)bytes.data, .len = bytes.size};
@@ -96,7 +124,7 @@ static int set_up(void **state)
     struct err err;
 
     scene = (struct scene){.arena = arena_new()};
-    assert_int_equal(catalog_from_json(bytes_of("{}"), NULL, &scene.catalog, &err), 0);
+    assert_int_equal(catalog_from_json(bytes_of(catalog_json), NULL, &scene.catalog, &err), 0);
     scene.search = (struct search){.clock = clock_system(),
                                    .catalog = catalog_of,
                                    .catalog_arg = &scene,
@@ -213,19 +241,95 @@ static void one_word_is_one_question(void **state)
     assert_null(scene->response.understood[0]->choice);
 }
 
+/* Where a filter of the text's words leaves nothing, its first page finds out what they mean; the
+ * others go on with that. */
+static void pages_go_on_with_what_words_chose(void **state)
+{
+    static const struct {
+        bool has_none[MONEY_COUNT];
+        enum money asked;
+    } cases[] = {
+        {{false, false, false}, PRICE},
+        {{false, true, false}, SALARY},
+        {{false, true, true}, NO_MONEY},
+        {{true, true, true}, PRICE}, /* offers that lack words alone: as they were understood */
+    };
+    struct scene *scene = *state;
+
+    scene->all = 5;
+    scene->some = 3;
+    scene->request.text = "главный бухгалтер от 75 000";
+    scene->request.order = TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__CHEAPEST;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        uint32_t met = cases[i].has_none[NO_MONEY] ? scene->all : 0;
+
+        memcpy(scene->has_none, cases[i].has_none, sizeof(scene->has_none));
+        scene->request.cursor = (ProtobufCBinaryData){0};
+        do {
+            search(scene, 1);
+            assert_int_equal(scene->response.n_offers, 1);
+            expect_offer(scene, scene->response.offers[0], met++);
+            assert_int_equal(scene->asked, cases[i].asked);
+            scene->request.cursor = scene->response.cursor;
+        } while (scene->request.cursor.len);
+        assert_int_equal(met, scene->all + scene->some);
+    }
+}
+
+/* A list whose offers are sold while it is read ends; it does not become another. */
+static void what_words_chose_stays_when_the_rest_is_gone(void **state)
+{
+    struct scene *scene = *state;
+
+    scene->all = 5;
+    scene->request.text = "бухгалтер от 75 000";
+    search(scene, 1);
+    scene->request.cursor = scene->response.cursor;
+    scene->has_none[PRICE] = true;
+    search(scene, 1);
+    assert_int_equal(scene->asked, PRICE);
+    assert_int_equal(scene->response.n_offers, 0);
+    assert_int_equal(scene->response.cursor.len, 0);
+}
+
+static void expect_refused(struct scene *scene, uint8_t *cursor, size_t size)
+{
+    struct err err;
+
+    scene->request.cursor = (ProtobufCBinaryData){.data = cursor, .len = size};
+    torg__v1__search_offers_response__init(&scene->response);
+    assert_int_equal(search_offers(&scene->search, &scene->request, LANGUAGE_RU, INT64_MAX,
+                                   scene->arena, &scene->response, &err),
+                     ERR_INVALID);
+}
+
 static void damaged_cursors_are_refused(void **state)
 {
     struct scene *scene = *state;
     uint8_t marks[] = {0xFE, 0xFE, 1, 2, 3};
-    struct err err;
+    uint8_t *chooses;
+    size_t whole;
 
-    for (size_t size = 1; size <= sizeof(marks); size++) {
-        scene->request.cursor = (ProtobufCBinaryData){.data = marks, .len = size};
-        torg__v1__search_offers_response__init(&scene->response);
-        assert_int_equal(search_offers(&scene->search, &scene->request, LANGUAGE_RU, INT64_MAX,
-                                       scene->arena, &scene->response, &err),
-                         ERR_INVALID);
+    for (size_t size = 1; size <= sizeof(marks); size++)
+        expect_refused(scene, marks, size);
+    scene->all = 5;
+    scene->request.cursor = (ProtobufCBinaryData){0};
+    search(scene, 1);
+    whole = scene->response.cursor.len;
+    chooses = arena_alloc(scene->arena, 2 + whole);
+    memcpy(chooses + 2, scene->response.cursor.data, whole);
+    chooses[0] = 0xFB;
+    for (int each = 0; each <= UINT8_MAX; each++) {
+        chooses[1] = (uint8_t)each;
+        expect_refused(scene, chooses, 1);
+        expect_refused(scene, chooses, 2);
+        if (each == 0 || each > 3)
+            expect_refused(scene, chooses, 2 + whole);
     }
+    chooses[1] = 3;
+    scene->request.cursor = (ProtobufCBinaryData){.data = chooses, .len = 2 + whole};
+    search(scene, 1);
+    expect_offer(scene, scene->response.offers[0], 1);
 }
 
 /* The part behind begins: of the searcher's cursor nothing is left that could tell. */
@@ -254,6 +358,8 @@ int main(void)
         TEST(the_whole_list_by_offset),
         TEST(who_asks_for_all_words_gets_no_others),
         TEST(one_word_is_one_question),
+        TEST(pages_go_on_with_what_words_chose),
+        TEST(what_words_chose_stays_when_the_rest_is_gone),
         TEST(damaged_cursors_are_refused),
         TEST(a_cursor_of_another_text_is_refused),
     };
