@@ -2,9 +2,9 @@
 /* words.c - see words.h. */
 #include "catalog/words.h"
 
-#include <stdint.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 
 enum { TWO_BYTES = 0x80, THREE_BYTES = 0x800, FOUR_BYTES = 0x10000, CONTINUATION = 0x80 };
@@ -172,6 +172,17 @@ struct bytes words_root(struct bytes word)
             return bytes_make(word.data, word.size - ending.size);
     }
     return without_plural(word);
+}
+
+uint64_t words_key(const char *folded)
+{
+    const char *rest = folded;
+    uint64_t key = 0;
+    struct bytes word;
+
+    while (words_next(&rest, &word))
+        key += hash64(words_root(word));
+    return key;
 }
 
 size_t text_length(struct bytes text)

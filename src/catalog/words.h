@@ -9,6 +9,7 @@
 #define TORG_CATALOG_WORDS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/bytes.h"
@@ -24,6 +25,10 @@ bool words_next(const char **rest, struct bytes *word);
 
 /* A folded word without the ending of its case and number: "диваны", "диванов": диван. */
 struct bytes words_root(struct bytes word);
+
+/* Of a folded text: the same for the same words in any order, with any ending; 0: there are none.
+ */
+uint64_t words_key(const char *folded);
 
 /* Code points of valid UTF-8, for limits told in characters. */
 size_t text_length(struct bytes text);

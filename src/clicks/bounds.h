@@ -16,6 +16,8 @@ enum {
     RETYPED_COUNT_MAX = 100000,      /* pairs that are kept, the newest: 20 MB */
     CLICK_TEXT_DAYS = 30,            /* how long it is kept what was clicked after a text */
     CLICK_TEXT_COUNT_MAX = 100000,   /* rows of it, the newest: 10 MB */
+    CLICK_TEXT_MARK_COUNT = 63,      /* of persons: few, so that one tells nobody, yet three
+                                        persons have three in 19 of 20 cases */
     EXPERIMENT_PART_COUNT = 16,      /* rows of a side's counts: so many visits write at once */
     EXPERIMENT_LISTED_COUNT = 20,    /* experiments that are told, the newest */
     RATE_WINDOW_HOURS = 7 * 24,      /* what a rate is of, and how long counts are kept */

@@ -132,15 +132,16 @@ static int note(struct store_tx *tx, const struct recording *recording,
 static int count_text(struct store_tx *tx, const struct recording *recording,
                       const Torg__V1__Event *event, const char *category, struct err *err)
 {
-    int64_t visitor = recording->caller ? recording->caller : recording->session;
+    uint64_t visitor = (uint64_t)(recording->caller ? recording->caller : recording->session);
     bool is_new = false;
     int rc;
 
     if (event->kind != TORG__V1__EVENT__KIND__CLICK || !*event->text)
         return 0;
-    rc = note_hash(tx, recording, texts_hash(event->text, category, (uint64_t)visitor), &is_new,
-                   err);
-    return rc || !is_new ? rc : texts_count(tx, event->text, category, recording->hour, err);
+    rc = note_hash(tx, recording, texts_hash(event->text, category, visitor), &is_new, err);
+    return rc || !is_new ? rc
+                         : texts_count(tx, event->text, category, recording->hour,
+                                       texts_mark(event->text, visitor), err);
 }
 
 static int count_event(struct store_tx *tx, const struct recording *recording,

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -159,12 +160,18 @@ static int look_for_row(struct store_tx *tx, void *arg, struct err *err)
     return find_row(tx, arg, err);
 }
 
-/* Pictures are entered in the order of their sizes. */
+/* "240.jpg": 240 */
+static unsigned long width_of(struct bytes form, struct arena *arena)
+{
+    return strtoul(arena_text(arena, form), NULL, 10);
+}
+
 int ledger_smallest(const struct ledger *ledger, struct bytes stem, struct arena *arena,
                     const char **key, struct err *err)
 {
     struct entering row = {.stem = stem, .arena = arena, .known = ""};
     int rc = store_read(ledger->store, look_for_row, &row, err);
+    struct bytes smallest = BYTES_EMPTY;
     struct bytes forms;
     struct bytes form;
 
@@ -172,12 +179,14 @@ int ledger_smallest(const struct ledger *ledger, struct bytes stem, struct arena
         return rc;
     forms = bytes_of(row.known);
     while (next_form(&forms, &form)) {
-        if (bytes_begin(form, (struct bytes)BYTES_LITERAL(UPLOAD_FORM)))
-            continue;
-        *key = ledger_blob_name(stem, row.made_ms, form, arena) + strlen(PHOTO_BLOB_PREFIX);
-        return 0;
+        if (!bytes_begin(form, (struct bytes)BYTES_LITERAL(UPLOAD_FORM)) &&
+            (!smallest.size || width_of(form, arena) < width_of(smallest, arena)))
+            smallest = form;
     }
-    return err_set(err, ERR_NOT_FOUND, "there is no such photo");
+    if (!smallest.size)
+        return err_set(err, ERR_NOT_FOUND, "there is no such photo");
+    *key = ledger_blob_name(stem, row.made_ms, smallest, arena) + strlen(PHOTO_BLOB_PREFIX);
+    return 0;
 }
 
 int ledger_renew(const struct ledger *ledger, const char *key, bool *is_there, struct err *err)

@@ -109,7 +109,8 @@ static int get_own_photo(struct call *call, const struct rest_request *request,
     if (!rc)
         rc = photo_read(intake->ledger, bytes_of(smallest), call_identity(call)->seller, arena,
                         answer->body, &file, err);
-
+    if (rc == ERR_NOT_FOUND) /* another's is told in the same words as none */
+        rc = err_set(err, ERR_NOT_FOUND, "there is no photo %s", address);
     if (!rc)
         rc = call_add_header(call, "cache-control", bytes_of("private, max-age=3600"), err);
     if (!rc)

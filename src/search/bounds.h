@@ -31,7 +31,7 @@ enum {
     CLICKED_COUNT_MAX = 100000,       /* rows that are read: as many as clicks/ keeps */
     CLICKED_SHARE_COUNT = 4,          /* categories that a text's clicks speak for */
     CLICKED_LINE_COUNT = 2,           /* of the lines suggested: others go by titles */
-    CLICKED_VISIT_MIN = 3,            /* fewer may be one person */
+    CLICKED_PERSON_MIN = 3,           /* of a text: what fewer typed may be private */
     CLICKED_HALF_COUNT = 20,          /* visits of which a text is half known */
     CLICKED_HALF_DAYS = 7,            /* after which a visit weighs half as much */
     CLICKED_GAIN_PERCENT = 40,        /* at most, of what titles say of categories */

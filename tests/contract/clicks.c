@@ -332,6 +332,48 @@ static void who_clicks_after_a_text_teaches_once(void **state)
     index_place_close(&place);
 }
 
+/* The bits of all rows of these words, whatever the category and the day. */
+static int marks_after(const char *text)
+{
+    struct store_rows rows =
+        store_read_rows(place.store, "SELECT marks FROM click_text WHERE LOWER(text) LIKE $1",
+                        STORE_WITH(STORE_V_STRING(arena_printf(place.arena, "%%%s%%", text))));
+    struct err err = {0};
+    uint64_t marks = 0;
+
+    while (store_next(&rows))
+        marks |= (uint64_t)rows.columns[0].integer;
+    OK(store_rows_end(&rows, &err));
+    return __builtin_popcountll(marks);
+}
+
+/* Marks are the same on each run: of these visitors each has another. */
+static void who_clicks_on_many_days_is_one_person(void **state)
+{
+    struct err err = {0};
+    size_t count;
+
+    begin(state);
+    for (int day = 0; day < 9; day += 3) { /* what was counted once is forgotten between */
+        click_after("Ivan Petrov", 1, arena_printf(place.arena, "s%d", day), "", "a");
+        click_after("petrov,  ivan", 1, arena_printf(place.arena, "t%d", day), "", "z");
+        click_after("red ivan", 0, "of a front end", "", "a");
+        clock_manual_advance(&place.clock, INT64_C(3) * 24 * 3600 * SECOND_US);
+        OK(rater_round(&rater, &count, &err));
+    }
+    assert_int_equal(visits_after("Ivan Petrov", "bikes"), 3);
+    assert_int_equal(visits_after("petrov, ivan", "boats"), 3);
+    assert_int_equal(marks_after("petrov"), 1);
+    assert_int_equal(visits_after("red ivan", "bikes"), 3);
+    assert_int_equal(marks_after("red ivan"), 1);
+    click_after("Ivan Petrov", 2, "another", "", "a");
+    click_after("ivan petrov", 3, "a third", "", "a");
+    assert_int_equal(marks_after("petrov"), 3);
+    click_after("red ivan", 0, "of another visitor", "", "a");
+    assert_int_equal(marks_after("red ivan"), 2);
+    index_place_close(&place);
+}
+
 /* --- tables of an hour --- */
 
 struct piece {
@@ -703,6 +745,7 @@ static const struct test_case cases[] = {
     CASE(much_is_sent_and_swept_by_one_round),
     CASE(retyped_queries_are_counted_by_visits_and_forgotten),
     CASE(who_clicks_after_a_text_teaches_once),
+    CASE(who_clicks_on_many_days_is_one_person),
     CASE(an_hour_that_is_over_is_a_table),
     CASE(events_of_the_topic_count_once_beside_the_call),
     CASE(the_formula_that_buyers_prefer_is_told),

@@ -73,6 +73,32 @@ def a_photo_is_shown_while_its_offer_is():
         tap.equal(shop.own(name)[0], "image/jpeg", "his own upload, as long as it is kept")
 
 
+def refused_own(shop, key, credential):
+    """What is told of a photo that is not to be seen, with its address taken out."""
+    request = urllib.request.Request(f"{shop.url}/v1/own-photos/{key}",
+                                     headers={"Authorization": f"Bearer {credential}"})
+    try:
+        with urllib.request.urlopen(request, timeout=tap.PATIENCE_S) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().replace(key.encode(), b"KEY")
+
+
+@tap.test
+def nobody_is_told_whether_another_has_a_photo():
+    with Shop() as shop:
+        photo = shop.upload(SOFA)[1]
+        other = shop.torg("key", "create", "other", "--seller", "s-2", "--scope",
+                          "offers.read").stdout.strip()
+        for address in (photo["sourceUrl"], photo["sizes"][0]["key"]):
+            digest = re.search("[0-9a-f]{40,}", address)[0]
+            none = address.replace(digest, digest[::-1])
+            theirs = refused_own(shop, address, other)
+            tap.equal((theirs[0], b"KEY" in theirs[1]), (404, True), theirs)
+            tap.equal(theirs, refused_own(shop, none, other))
+            tap.equal(shop.own(address)[0], "image/jpeg")
+
+
 @tap.test
 def what_nobody_refers_to_is_swept():
     with Forgetful() as shop:

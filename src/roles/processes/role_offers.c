@@ -7,6 +7,7 @@
 #include "roles/processes/feed_settings.h"
 #include "roles/processes/process.h"
 #include "search/search.h"
+#include "search/words/line.h"
 
 /* One a process; the server borrows them for its life. */
 static struct offers offers;
@@ -14,19 +15,6 @@ static struct contacts contacts;
 static struct feed_rules feed_rules;
 static struct feed_similar feed_similar;
 static struct rpc_service services[8];
-
-/* A title as words to search for: a sign before one would leave offers out, quotes ask for a
- * phrase. */
-static char *plain_words(const char *title, struct arena *arena)
-{
-    char *text = arena_strdup(arena, title);
-
-    for (char *at = text; *at; at++) {
-        if (*at == '"' || (*at == '-' && (at == text || at[-1] == ' ')))
-            *at = ' ';
-    }
-    return text;
-}
 
 /* Buyers who type this are shown these: the offers' categories, by the role search of this process.
  */
@@ -44,7 +32,7 @@ static int find_similar(void *arg, const char *title, int64_t deadline_us, struc
     search = *process->search;
     search.experiment = NULL; /* no visitor sees this list */
     search.is_quiet = true;
-    request.text = plain_words(title, arena);
+    request.text = line_plain(title, arena);
     request._limit_case = TORG__V1__SEARCH_OFFERS_REQUEST___LIMIT_LIMIT;
     request.limit = (uint32_t)max;
     request.only_offers = request.keep_spelling = true;

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/log.h"
 #include "base/log_pace.h"
 #include "base/memory.h"
@@ -23,12 +22,14 @@ static const int64_t day_us = INT64_C(24) * 3600 * SECOND_US;
 struct pair {
     uint64_t key; /* of the words */
     const char *category;
-    double visits, weight; /* the second: older ones count for less */
+    uint64_t marks; /* of who visited: a bit each */
+    double weight;  /* visits, of which older ones count for less */
 };
 
 struct line {
     const char *text; /* folded */
     uint64_t key;
+    uint64_t marks;
     double visits, weight;
 };
 
@@ -49,19 +50,7 @@ struct clicked {
     struct task task;
 };
 
-/* --- texts --- */
-
-/* The same of the same words in any order, with any ending; 0: there are none. */
-static uint64_t key_of(const char *folded)
-{
-    const char *rest = folded;
-    uint64_t key = 0;
-    struct bytes word;
-
-    while (words_next(&rest, &word))
-        key += hash64(words_root(word));
-    return key;
-}
+/* --- in order --- */
 
 static int compare_pairs(const void *a, const void *b)
 {
@@ -90,13 +79,21 @@ static int compare_lines(const void *a, const void *b)
     return strcmp(x->text, y->text);
 }
 
-/* Of one key, the most visited first: the others are other forms of it. */
+/* How many persons at least: two may have the same mark. */
+static int persons_of(uint64_t marks)
+{
+    return __builtin_popcountll(marks);
+}
+
+/* Of one key, what most persons typed first: the others are other forms of it. */
 static int compare_forms(const void *a, const void *b)
 {
     const struct line *x = a, *y = b;
 
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
+    if (persons_of(x->marks) != persons_of(y->marks))
+        return persons_of(x->marks) > persons_of(y->marks) ? -1 : 1;
     if (x->visits != y->visits)
         return x->visits > y->visits ? -1 : 1;
     return strcmp(x->text, y->text);
@@ -104,25 +101,31 @@ static int compare_forms(const void *a, const void *b)
 
 /* --- the table --- */
 
-static void add_row(struct table *table, const char *folded, const char *category, double visits,
-                    double weight)
+struct row {
+    const char *folded, *category;
+    double visits, weight;
+    uint64_t marks;
+};
+
+static void add_row(struct table *table, const struct row *row)
 {
-    uint64_t key = key_of(folded);
+    uint64_t key = words_key(row->folded);
     struct line *last = table->line_count ? &table->lines[table->line_count - 1] : NULL;
 
     if (!key)
         return;
     table->pairs =
         mem_grow(table->pairs, table->pair_count + 1, sizeof(*table->pairs), &table->pair_room);
-    table->pairs[table->pair_count++] = (struct pair){key, category, visits, weight};
-    if (!last || strcmp(last->text, folded) != 0) {
+    table->pairs[table->pair_count++] = (struct pair){key, row->category, row->marks, row->weight};
+    if (!last || strcmp(last->text, row->folded) != 0) {
         table->lines =
             mem_grow(table->lines, table->line_count + 1, sizeof(*table->lines), &table->line_room);
         last = &table->lines[table->line_count++];
-        *last = (struct line){.text = folded, .key = key};
+        *last = (struct line){.text = row->folded, .key = key};
     }
-    last->visits += visits;
-    last->weight += weight;
+    last->marks |= row->marks;
+    last->visits += row->visits;
+    last->weight += row->weight;
 }
 
 /* Rows of one text, category and key become one. */
@@ -136,7 +139,7 @@ static void join_pairs(struct table *table)
         struct pair *last = kept ? &table->pairs[kept - 1] : NULL;
 
         if (last && compare_pairs(last, &table->pairs[i]) == 0) {
-            last->visits += table->pairs[i].visits;
+            last->marks |= table->pairs[i].marks;
             last->weight += table->pairs[i].weight;
         } else {
             table->pairs[kept++] = table->pairs[i];
@@ -153,12 +156,12 @@ static void drop_rare(struct table *table)
     size_t kept = 0, end;
 
     for (size_t i = 0; i < table->pair_count; i = end) {
-        double visits = 0;
+        uint64_t marks = 0;
 
         for (end = i; end < table->pair_count && table->pairs[end].key == table->pairs[i].key;
              end++)
-            visits += table->pairs[end].visits;
-        for (size_t k = i; k < end && visits >= CLICKED_VISIT_MIN; k++)
+            marks |= table->pairs[end].marks;
+        for (size_t k = i; k < end && persons_of(marks) >= CLICKED_PERSON_MIN; k++)
             table->pairs[kept++] = table->pairs[k];
     }
     table->pair_count = kept;
@@ -175,10 +178,10 @@ static void join_lines(struct table *table)
         struct line line = table->lines[i];
 
         for (end = i + 1; end < table->line_count && table->lines[end].key == line.key; end++) {
-            line.visits += table->lines[end].visits;
+            line.marks |= table->lines[end].marks;
             line.weight += table->lines[end].weight;
         }
-        if (line.visits >= CLICKED_VISIT_MIN)
+        if (persons_of(line.marks) >= CLICKED_PERSON_MIN)
             table->lines[kept++] = line;
     }
     table->line_count = kept;
@@ -196,7 +199,7 @@ static void table_release(struct table *table)
 static int read_table(struct store *store, int64_t today, struct table *table, struct err *err)
 {
     struct store_rows rows = store_read_rows(
-        store, "SELECT text, category, day, visits FROM click_text ORDER BY text LIMIT $1",
+        store, "SELECT text, category, day, visits, marks FROM click_text ORDER BY text LIMIT $1",
         &STORE_V_INT(CLICKED_COUNT_MAX), 1);
     struct bytes before = BYTES_EMPTY;
     const char *folded = "";
@@ -210,8 +213,12 @@ static int read_table(struct store *store, int64_t today, struct table *table, s
             before = arena_copy(table->arena, rows.columns[0].bytes);
             folded = words_fold(before, table->arena);
         }
-        add_row(table, folded, arena_text(table->arena, rows.columns[1].bytes), visits,
-                visits * exp2(-(days > 0 ? days : 0) / CLICKED_HALF_DAYS));
+        add_row(table,
+                &(struct row){.folded = folded,
+                              .category = arena_text(table->arena, rows.columns[1].bytes),
+                              .visits = visits,
+                              .weight = visits * exp2(-(days > 0 ? days : 0) / CLICKED_HALF_DAYS),
+                              .marks = (uint64_t)rows.columns[4].integer});
     }
     rc = store_rows_end(&rows, err);
     join_pairs(table);
@@ -277,7 +284,7 @@ double clicked_strength(struct clicked *clicked, const char *text, struct arena 
     if (!clicked)
         return 0;
     object_check(clicked, CLICKED_MAGIC);
-    key = key_of(words_fold(bytes_of(text), arena));
+    key = words_key(words_fold(bytes_of(text), arena));
     pthread_mutex_lock(&clicked->lock);
     from = find_pairs(&clicked->table, key, &end);
     weight = weight_of(&clicked->table, from, end);
@@ -295,7 +302,7 @@ size_t clicked_shares(struct clicked *clicked, const char *text, struct arena *a
     if (!clicked)
         return 0;
     object_check(clicked, CLICKED_MAGIC);
-    key = key_of(words_fold(bytes_of(text), arena));
+    key = words_key(words_fold(bytes_of(text), arena));
     pthread_mutex_lock(&clicked->lock);
     from = find_pairs(&clicked->table, key, &end);
     weight = weight_of(&clicked->table, from, end);

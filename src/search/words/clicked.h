@@ -6,8 +6,9 @@
  *                                                            categories, weight of a line
  *
  * Texts are alike that have the same words, in any order and case, with any ending. Visits weigh
- * half as much after each week. A text that fewer than CLICKED_VISIT_MIN visits have clicked after
- * is not learnt from: it may be one person's. A store that does not answer leaves what is known.
+ * half as much after each week. What is not known to be of CLICKED_PERSON_MIN persons, whatever
+ * they clicked and on whichever days, is not learnt from: a text may be a name or a number that
+ * nobody else is to read. A store that does not answer leaves what is known.
  *
  * Threads: any; one lock, held for a look-up.
  */

@@ -66,3 +66,17 @@ char *line_show(const struct hidden_line *hidden, struct bytes text, struct aren
     }
     return line;
 }
+
+/* Signs before it are blanks already, so "!-50" and "--50" leave nothing out either. */
+char *line_plain(const char *text, struct arena *arena)
+{
+    char *line = arena_strdup(arena, text);
+
+    for (char *at = line; *at; at++) {
+        bool begins = at == line || (unsigned char)at[-1] <= ' ';
+
+        if (strchr("\"!*~", *at) || (*at == '-' && begins))
+            *at = ' ';
+    }
+    return line;
+}

@@ -25,4 +25,8 @@ int line_hide(struct bytes line, struct arena *arena, struct hidden_line *hidden
 /* The line of a corrected text. */
 char *line_show(const struct hidden_line *hidden, struct bytes text, struct arena *arena);
 
+/* A text of somebody who asks for nothing, such as a title, as a line of its words alone: with
+ * blanks for what would be signs and quotes. */
+char *line_plain(const char *text, struct arena *arena);
+
 #endif

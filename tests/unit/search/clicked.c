@@ -148,18 +148,25 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void clicks(struct scene *scene, const char *text, const char *category, int64_t day,
-                   int64_t visits)
+static void clicks_of(struct scene *scene, const char *text, const char *category, int64_t day,
+                      int64_t visits, int64_t marks)
 {
     struct err err;
 
     if (store_write_one(scene->store,
-                        "INSERT INTO click_text (text, category, day, visits) "
-                        "VALUES ($1, $2, $3, $4)",
+                        "INSERT INTO click_text (text, category, day, visits, marks) "
+                        "VALUES ($1, $2, $3, $4, $5)",
                         STORE_WITH(STORE_V_STRING(text), STORE_V_STRING(category), STORE_V_INT(day),
-                                   STORE_V_INT(visits)),
+                                   STORE_V_INT(visits), STORE_V_INT(marks)),
                         NULL, &err))
         fail_msg("%s", err.text);
+}
+
+/* Of as many persons as will do. */
+static void clicks(struct scene *scene, const char *text, const char *category, int64_t day,
+                   int64_t visits)
+{
+    clicks_of(scene, text, category, day, visits, (1 << CLICKED_PERSON_MIN) - 1);
 }
 
 static void refresh(struct scene *scene)
@@ -216,7 +223,7 @@ static void what_few_did_or_did_long_ago_says_little(void **state)
     struct scene *scene = *state;
     double fresh, old;
 
-    clicks(scene, "rare", "cars", DAY, CLICKED_VISIT_MIN - 1);
+    clicks_of(scene, "rare", "cars", DAY, 100, (1 << (CLICKED_PERSON_MIN - 1)) - 1);
     clicks(scene, "fresh", "cars", DAY, CLICKED_HALF_COUNT);
     clicks(scene, "old", "cars", DAY - CLICKED_HALF_DAYS, CLICKED_HALF_COUNT);
     refresh(scene);
@@ -228,6 +235,31 @@ static void what_few_did_or_did_long_ago_says_little(void **state)
     clock_manual_advance(&scene->clock, (int64_t)30 * DAY_S * SECOND_US);
     refresh(scene);
     assert_true(clicked_strength(scene->search.clicked, "fresh", scene->arena) < 0.05);
+}
+
+/* In how many categories, on how many days and in which words they may have visited. */
+static void persons_count_and_not_what_they_did(void **state)
+{
+    const char *lines[CLICKED_LINE_COUNT];
+    struct clicked_share list[CLICKED_SHARE_COUNT];
+    struct scene *scene = *state;
+
+    for (int64_t day = DAY - 20; day <= DAY; day += 4) {
+        clicks_of(scene, "Ivan 8 900 1234567", "cars", day, 1, 1);
+        clicks_of(scene, "Ivan 8 900 1234567", "toys", day, 1, 1);
+        clicks_of(scene, "8 900 1234567 ivan", "parts", day, 1, 1);
+    }
+    clicks_of(scene, "8 900 1234567 IVAN", "cars", DAY, 1, 2);
+    refresh(scene);
+    assert_int_equal(shares(scene, "ivan 8 900 1234567", list), 0);
+    assert_int_equal(clicked_lines(scene->search.clicked, "8", scene->arena, lines), 0);
+    assert_int_equal(clicked_lines(scene->search.clicked, "ivan", scene->arena, lines), 0);
+    clicks_of(scene, "8 900 1234567, ivan", "cars", DAY, 1, 4); /* the third person */
+    refresh(scene);
+    assert_int_equal(shares(scene, "ivan 8 900 1234567", list), 3);
+    assert_int_equal(clicked_lines(scene->search.clicked, "8", scene->arena, lines), 1);
+    assert_string_equal(lines[0], "8 900 1234567 ivan"); /* as most persons have typed it */
+    assert_int_equal(clicked_lines(scene->search.clicked, "ivan", scene->arena, lines), 0);
 }
 
 /* --- categories --- */
@@ -312,7 +344,7 @@ static void what_visitors_typed_is_suggested_if_it_finds_something(void **state)
     scene->offers = bikes;
     clicks(scene, "Bike for a girl", "toys", DAY, 5);
     clicks(scene, "bike nothing", "toys", DAY, 50);
-    clicks(scene, "bike of one", "toys", DAY, 1);
+    clicks_of(scene, "bike of one", "toys", DAY, 100, 1);
     clicks(scene, "bikers", "toys", DAY, 50);
     refresh(scene);
     assert_string_equal(suggest(scene, "bike ", 0), "bike for a girl; bike blue; bike pink");
@@ -350,6 +382,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(texts_of_the_same_words_are_one),
         CASE(what_few_did_or_did_long_ago_says_little),
+        CASE(persons_count_and_not_what_they_did),
         CASE(clicks_tell_the_category_where_titles_do_not),
         CASE(clicks_never_say_more_than_titles),
         CASE(lines_that_were_clicked_are_suggested_first),

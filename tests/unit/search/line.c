@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "query/query.h"
 #include "search/words/line.h"
 #include "search/words/spelling.h"
 #include "unit/spell/spell_world.h"
@@ -76,6 +77,54 @@ static void a_line_is_the_same_after_hiding(void **state)
             line[i] = signs[rng_below(&random, sizeof(signs) - 1)];
         line[size] = 0;
         hidden(line);
+    }
+}
+
+/* --- lines of titles --- */
+
+static void a_title_is_a_line_of_words_alone(void **state)
+{
+    static const char *const cases[][2] = {
+        {"Sofa -50% new", "Sofa  50% new"},   {"Sofa\t-50%\n-red", "Sofa\t 50%\n red"},
+        {"!new sofa", " new sofa"},           {"sofa* bed~ new", "sofa  bed  new"},
+        {"a \"big sofa\"", "a  big sofa "},   {"--50% \"-red !-x", "  50%   red   x"},
+        {"wi-fi, 1/2 - 3", "wi-fi, 1/2   3"}, {"", ""},
+    };
+    struct arena *arena = arena_new();
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+        assert_string_equal(line_plain(cases[i][0], arena), cases[i][1]);
+    arena_free(arena);
+}
+
+/* Whatever stands in it: nothing is left out, exact, a beginning or a phrase. */
+static void no_title_has_a_sign(void **state)
+{
+    uint64_t seed = random_u64();
+    struct rng random = rng_seeded(seed);
+
+    (void)state;
+    print_message("# seed %llu\n", (unsigned long long)seed);
+    for (int round = 0; round < 5000; round++) {
+        static const char signs[] = "ab1 \"-!*~\x01\t";
+        struct arena *arena = arena_new();
+        struct query_text query;
+        struct err err;
+        char title[30];
+        size_t size = rng_below(&random, sizeof(title) - 1);
+
+        for (size_t i = 0; i < size; i++)
+            title[i] = signs[rng_below(&random, sizeof(signs) - 1)];
+        title[size] = 0;
+        assert_int_equal(
+            query_text_parse(bytes_of(line_plain(title, arena)), false, arena, &query, &err), 0);
+        assert_true(query.count <= 1); /* its words, side by side */
+        for (uint32_t i = 0; i < query.count; i++) {
+            assert_int_equal(query.clauses[i].kind, CLAUSE_WORD);
+            assert_int_equal(query.clauses[i].occur, OCCUR_MUST);
+        }
+        arena_free(arena);
     }
 }
 
@@ -158,6 +207,8 @@ int main(void)
         cmocka_unit_test(words_and_phrases_are_seen),
         cmocka_unit_test(what_has_a_sign_is_hidden),
         cmocka_unit_test(a_line_is_the_same_after_hiding),
+        cmocka_unit_test(a_title_is_a_line_of_words_alone),
+        cmocka_unit_test(no_title_has_a_sign),
         cmocka_unit_test(signs_survive_a_correction),
         cmocka_unit_test(a_line_that_finds_nothing_when_corrected_stays),
     };
