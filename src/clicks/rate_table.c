@@ -206,6 +206,22 @@ static int add_to_categories(struct store_tx *tx, const Torg__V1__PushCtrRequest
     return rc;
 }
 
+/* The rater holds the counts of all of them in memory. */
+static int check_categories(struct store_tx *tx, int64_t load, struct err *err)
+{
+    int64_t count = 0;
+    int rc = store_find_integer(
+        tx, "SELECT COUNT(*) FROM (SELECT 1 FROM ctr_category WHERE load = $1 LIMIT $2) AS c",
+        STORE_WITH(STORE_V_INT(load), STORE_V_INT(RATE_TABLE_CATEGORY_COUNT_MAX + 1)), &count, err);
+
+    return rc || count <= RATE_TABLE_CATEGORY_COUNT_MAX
+               ? rc
+               : err_set(err, ERR_INVALID,
+                         "category: a table names at most %d of them, and this one more: name "
+                         "those above them, or none",
+                         RATE_TABLE_CATEGORY_COUNT_MAX);
+}
+
 /* The load goes on: it is there, was not given up and can still come into force. */
 static int note_rows(struct store_tx *tx, const struct adding *adding, struct err *err)
 {
@@ -238,7 +254,9 @@ static int add_tx(struct store_tx *tx, void *arg, struct err *err)
 
         rc = insert_rows(tx, adding, i, left < INSERT_COUNT ? left : INSERT_COUNT, err);
     }
-    return rc ? rc : add_to_categories(tx, adding->request, err);
+    if (!rc)
+        rc = add_to_categories(tx, adding->request, err);
+    return rc ? rc : check_categories(tx, adding->request->push, err);
 }
 
 static bool is_before(const Torg__V1__PushCtrRequest *request, size_t i)

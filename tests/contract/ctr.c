@@ -278,6 +278,30 @@ static void a_row_that_is_wrong_is_named(void **state)
     index_place_close(&place);
 }
 
+static void categories_of_a_table_are_bounded(void **state)
+{
+    static const struct table_row last[] = {{"a", "last", 1, 10}};
+    static const struct table_row more[] = {{"b", "one more", 1, 10}};
+    static const struct table_row known[] = {{"b", "last", 1, 10}};
+    struct err err = {0};
+    int64_t push;
+
+    begin(state);
+    push = begin_push(this_hour());
+    OK(store_write_one(place.store,
+                       "INSERT INTO ctr_category (load, category, clicks, looks) WITH RECURSIVE "
+                       "n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $2) "
+                       "SELECT CAST($1 AS BIGINT), CAST(i AS TEXT), 1, 1 FROM n",
+                       STORE_WITH(STORE_V_INT(push),
+                                  STORE_V_INT(RATE_TABLE_CATEGORY_COUNT_MAX - 1)),
+                       NULL, &err));
+    add_rows(push, last, 1);
+    expect_refused(push, more, 1, "category: a table names at most 20000");
+    add_rows(push, known, 1); /* what was refused has left nothing */
+    OK(try_end(push, 2, false, &err));
+    index_place_close(&place);
+}
+
 static void tables_that_are_not_in_force_are_removed(void **state)
 {
     struct err err = {0};
@@ -358,6 +382,7 @@ static const struct test_case cases[] = {
     CASE(an_older_table_never_wins),
     CASE(who_ends_last_does_not_win),
     CASE(a_row_that_is_wrong_is_named),
+    CASE(categories_of_a_table_are_bounded),
     CASE(tables_that_are_not_in_force_are_removed),
     CASE(loads_at_once_are_bounded),
     CASE(a_large_table_is_sent_page_by_page),
