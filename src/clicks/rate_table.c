@@ -396,6 +396,11 @@ int rate_table_end(const struct rate_desk *desk, const Torg__V1__EndCtrPushReque
                                         .action = "ctr.push",
                                         .target = ending.target,
                                         .detail = ending.detail};
+    if (!request->give_up && request->row_count < 1)
+        return err_set(err, ERR_INVALID,
+                       "row_count: %" PRId64 "; expected 1 or more: an empty table takes the place "
+                       "of none",
+                       request->row_count);
     rc = store_write(desk->store, end_tx, &ending, err);
     if (!rc && !request->give_up) {
         audit_log(&ending.entry);

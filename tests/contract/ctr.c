@@ -225,6 +225,23 @@ static void an_older_table_never_wins(void **state)
     index_place_close(&place);
 }
 
+static void an_empty_table_is_refused(void **state)
+{
+    struct err err = {0};
+    int64_t push;
+
+    begin(state);
+    put_offers();
+    push_rows(this_hour() - hour_us, usual, 3);
+    push = begin_push(this_hour());
+    assert_int_equal(try_end(push, 0, false, &err), ERR_INVALID);
+    assert_non_null(strstr(err.text, "row_count: 0"));
+    round_of_rates();
+    assert_true(is_near(rate("a"), rate_by(10, 1000)));
+    OK(try_end(push, 0, true, &err));
+    index_place_close(&place);
+}
+
 /* Of two that are loaded at once the later epoch stays, whoever ends last. */
 static void who_ends_last_does_not_win(void **state)
 {
@@ -380,6 +397,7 @@ static const struct test_case cases[] = {
     CASE(a_table_is_in_force_when_it_is_whole),
     CASE(hours_since_are_added_and_those_before_replaced),
     CASE(an_older_table_never_wins),
+    CASE(an_empty_table_is_refused),
     CASE(who_ends_last_does_not_win),
     CASE(a_row_that_is_wrong_is_named),
     CASE(categories_of_a_table_are_bounded),
