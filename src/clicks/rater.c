@@ -59,7 +59,7 @@ struct rating {
     size_t count, room;
     struct category_counts *categories;
     size_t category_count, category_room;
-    bool has_categories; /* read once a round: it takes all rows */
+    bool has_categories; /* of this table: read once a round, as it takes all rows */
 };
 
 /* Of offer, category, and clicks and looks of hours and of the table. */
@@ -147,6 +147,7 @@ static int read_categories(struct store_tx *tx, struct rating *rating, struct er
     if (!rc && rating->category_count)
         qsort(rating->categories, rating->category_count, sizeof(*rating->categories),
               compare_categories);
+    rating->has_categories = !rc;
     return rc;
 }
 
@@ -353,7 +354,6 @@ static int run_batch(struct rating *rating, struct err *err)
     struct store *store = rating->options->store;
     int rc = store_read(store, read_tx, rating, err);
 
-    rating->has_categories = !rc && rating->category_count;
     if (!rc)
         rc = send_all(rating, err);
     if (!rc && rating->to_us > rating->from_us)
@@ -374,7 +374,6 @@ static int run_table_batch(struct rating *rating, struct err *err)
 
     if (rc || rating->table.is_sent)
         return rc;
-    rating->has_categories = rating->category_count > 0;
     is_last = rating->count < RATER_BATCH_COUNT;
     rc = send_all(rating, err);
     return rc ? rc
