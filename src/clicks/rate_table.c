@@ -451,30 +451,45 @@ int rate_table_list(const struct rate_desk *desk, struct arena *arena,
 
 /* --- sweeping --- */
 
+/* $1: what did not change since is dead. */
+#define IS_DEAD "load <> " CURRENT_LOAD " AND (epoch <= " CURRENT_EPOCH " OR changed_us <= $1)"
+
+static int64_t idle_us_of(const struct rate_desk *desk)
+{
+    return now_of(desk) - (int64_t)RATE_TABLE_IDLE_S * SECOND_US;
+}
+
 /* A load that will never be in force (again); 0: there is none. */
 static int find_dead(const struct rate_desk *desk, int64_t *load, struct err *err)
 {
     *load = 0;
-    return store_read_integer(
-        desk->store,
-        "SELECT load FROM ctr_load WHERE load <> " CURRENT_LOAD " AND (epoch <= " CURRENT_EPOCH
-        " OR changed_us <= $1) ORDER BY load LIMIT 1",
-        STORE_WITH(STORE_V_INT(now_of(desk) - (int64_t)RATE_TABLE_IDLE_S * SECOND_US)), load, err);
+    return store_read_integer(desk->store,
+                              "SELECT load FROM ctr_load WHERE " IS_DEAD " ORDER BY load LIMIT 1",
+                              &STORE_V_INT(idle_us_of(desk)), 1, load, err);
 }
 
 struct sweeping {
     int64_t load;
+    int64_t idle_us; /* left alone since: dead */
     int64_t changed;
 };
 
+/* Asked again: rows may have come since it was found. From here on none can. */
 static int sweep_tx(struct store_tx *tx, void *arg, struct err *err)
 {
     struct sweeping *sweeping = arg;
     const struct store_value load = STORE_V_INT(sweeping->load);
-    int rc = store_exec(tx,
-                        "DELETE FROM ctr_count WHERE load = $1 AND offer IN (SELECT offer FROM "
-                        "ctr_count WHERE load = $1 ORDER BY offer LIMIT $2)",
-                        STORE_WITH(load, STORE_V_INT(SWEEP_ROW_COUNT)), &sweeping->changed, err);
+    int64_t is_dead = 0;
+    int rc = store_exec(tx, "UPDATE ctr_load SET changed_us = 0 WHERE " IS_DEAD " AND load = $2",
+                        STORE_WITH(STORE_V_INT(sweeping->idle_us), load), &is_dead, err);
+
+    sweeping->changed = 0;
+    if (rc || !is_dead)
+        return rc;
+    rc = store_exec(tx,
+                    "DELETE FROM ctr_count WHERE load = $1 AND offer IN (SELECT offer FROM "
+                    "ctr_count WHERE load = $1 ORDER BY offer LIMIT $2)",
+                    STORE_WITH(load, STORE_V_INT(SWEEP_ROW_COUNT)), &sweeping->changed, err);
 
     if (rc || sweeping->changed == SWEEP_ROW_COUNT)
         return rc;
@@ -492,6 +507,7 @@ int rate_table_sweep(const struct rate_desk *desk, struct err *err)
         rc = find_dead(desk, &sweeping.load, err);
         if (rc || !sweeping.load)
             break;
+        sweeping.idle_us = idle_us_of(desk);
         rc = store_write(desk->store, sweep_tx, &sweeping, err);
     }
     return rc;

@@ -305,13 +305,12 @@ static void categories_of_a_table_are_bounded(void **state)
 
     begin(state);
     push = begin_push(this_hour());
-    OK(store_write_one(place.store,
-                       "INSERT INTO ctr_category (load, category, clicks, looks) WITH RECURSIVE "
-                       "n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $2) "
-                       "SELECT CAST($1 AS BIGINT), CAST(i AS TEXT), 1, 1 FROM n",
-                       STORE_WITH(STORE_V_INT(push),
-                                  STORE_V_INT(RATE_TABLE_CATEGORY_COUNT_MAX - 1)),
-                       NULL, &err));
+    OK(store_write_one(
+        place.store,
+        "INSERT INTO ctr_category (load, category, clicks, looks) WITH RECURSIVE "
+        "n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $2) "
+        "SELECT CAST($1 AS BIGINT), CAST(i AS TEXT), 1, 1 FROM n",
+        STORE_WITH(STORE_V_INT(push), STORE_V_INT(RATE_TABLE_CATEGORY_COUNT_MAX - 1)), NULL, &err));
     add_rows(push, last, 1);
     expect_refused(push, more, 1, "category: a table names at most 20000");
     add_rows(push, known, 1); /* what was refused has left nothing */
@@ -340,6 +339,42 @@ static void tables_that_are_not_in_force_are_removed(void **state)
     assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM ctr_count"), 3);
     assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM ctr_load"), 1);
     assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM ctr_category"), 1);
+    index_place_close(&place);
+}
+
+/* A clock of another server that is ahead, and meanwhile rows come. */
+static struct {
+    int asked;
+    int64_t push;
+} ahead;
+
+static int64_t ahead_us(const struct clock *clock)
+{
+    static const struct table_row more[] = {{"c", "bikes", 1, 10}};
+
+    (void)clock;
+    if (++ahead.asked == 2) { /* once it was found, before it is swept */
+        later(SECOND_US);
+        add_rows(ahead.push, more, 1);
+    }
+    return now() - (ahead.asked > 1 ? SECOND_US : 0) + (int64_t)RATE_TABLE_IDLE_S * SECOND_US;
+}
+
+static void rows_of_a_load_that_goes_on_stay(void **state)
+{
+    const struct clock clock = {.wall_us = ahead_us};
+    struct err err = {0};
+    struct rate_desk desk;
+
+    begin(state);
+    desk = (struct rate_desk){.store = place.store, .clock = &clock};
+    ahead.asked = 0;
+    ahead.push = begin_push(this_hour());
+    add_rows(ahead.push, usual, 2);
+    OK(rate_table_sweep(&desk, &err));
+    assert_true(ahead.asked >= 2);
+    OK(try_end(ahead.push, 3, false, &err));
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM ctr_count"), 3);
     index_place_close(&place);
 }
 
@@ -402,6 +437,7 @@ static const struct test_case cases[] = {
     CASE(a_row_that_is_wrong_is_named),
     CASE(categories_of_a_table_are_bounded),
     CASE(tables_that_are_not_in_force_are_removed),
+    CASE(rows_of_a_load_that_goes_on_stay),
     CASE(loads_at_once_are_bounded),
     CASE(a_large_table_is_sent_page_by_page),
 };
