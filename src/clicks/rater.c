@@ -321,8 +321,9 @@ static int sweep_all(const struct rating *rating, struct err *err)
         {.sql = "DELETE FROM click_text WHERE (text, category, day) IN (SELECT text, category, day "
                 "FROM click_text WHERE day < $1 ORDER BY day LIMIT $2)",
          .before_hour = (rating->first_hour + RATE_WINDOW_HOURS) / DAY_HOURS - CLICK_TEXT_DAYS},
-        {.sql = "DELETE FROM click_text WHERE (text, category, day) IN (SELECT text, category, day "
-                "FROM click_text ORDER BY day DESC LIMIT $2 OFFSET $1)",
+        {.sql =
+             "DELETE FROM click_text WHERE (text, category, day) IN (SELECT text, category, day "
+             "FROM click_text ORDER BY day DESC, visits DESC, text, category LIMIT $2 OFFSET $1)",
          .before_hour = CLICK_TEXT_COUNT_MAX},
     };
     int rc = 0;
