@@ -60,12 +60,26 @@ static int check_later(struct store_tx *tx, int64_t epoch, struct err *err)
                    text_of_epoch(current, kept), text_of_epoch(epoch, asked));
 }
 
+/* What the same caller was killed at does not stand in the way of another try. */
+static int end_former(struct store_tx *tx, const struct beginning *beginning, struct err *err)
+{
+    return store_exec(
+        tx,
+        "UPDATE ctr_load SET changed_us = 0 WHERE loaded_by = $1 AND load <> " CURRENT_LOAD
+        " AND (epoch = $2 OR changed_us <= $3)",
+        STORE_WITH(STORE_V_STRING(beginning->who), STORE_V_INT(beginning->epoch),
+                   STORE_V_INT(beginning->now_us - (int64_t)RATE_TABLE_STILL_S * SECOND_US)),
+        NULL, err);
+}
+
 static int begin_tx(struct store_tx *tx, void *arg, struct err *err)
 {
     struct beginning *beginning = arg;
     int64_t count = 0;
     int rc = check_later(tx, beginning->epoch, err);
 
+    if (!rc)
+        rc = end_former(tx, beginning, err);
     if (!rc)
         rc = store_find_integer(
             tx,
@@ -239,7 +253,8 @@ static int note_rows(struct store_tx *tx, const struct adding *adding, struct er
     return rc || changed
                ? rc
                : err_set(err, ERR_PRECONDITION,
-                         "push %" PRId64 " is not on its way any more: it was given up, left alone "
+                         "push %" PRId64
+                         " is not on its way any more: it was given up or begun anew, left alone "
                          "for an hour, a later epoch came into force, or it has more than %d rows",
                          adding->request->push, RATE_TABLE_ROW_COUNT_MAX);
 }
@@ -315,7 +330,21 @@ struct ending {
     struct audit_entry entry;
     char target[CLOCK_TEXT_SIZE];
     char detail[32];
+    bool is_again; /* it is in force: the answer was lost, and it is asked again */
 };
+
+static int find_again(struct store_tx *tx, struct ending *ending, struct err *err)
+{
+    int64_t row_count = 0;
+    int rc = 0;
+
+    if (!ending->request->give_up)
+        rc = store_find_integer(
+            tx, "SELECT row_count FROM ctr_load WHERE load = $1 AND load = " CURRENT_LOAD,
+            &STORE_V_INT(ending->request->push), 1, &row_count, err);
+    ending->is_again = !rc && row_count > 0 && row_count == ending->request->row_count;
+    return rc;
+}
 
 /* One that is on its way: of one that was left alone rows may have been swept. */
 static int find_load(struct store_tx *tx, const struct ending *ending, int64_t *epoch,
@@ -370,8 +399,11 @@ static int end_tx(struct store_tx *tx, void *arg, struct err *err)
     struct ending *ending = arg;
     const Torg__V1__EndCtrPushRequest *request = ending->request;
     int64_t epoch = 0, row_count = 0;
-    int rc = find_load(tx, ending, &epoch, &row_count, err);
+    int rc = find_again(tx, ending, err);
 
+    if (rc || ending->is_again)
+        return rc;
+    rc = find_load(tx, ending, &epoch, &row_count, err);
     if (!rc && request->give_up) /* its rows are swept as those of one that was left alone */
         return store_exec(tx, "UPDATE ctr_load SET changed_us = 0 WHERE load = $1",
                           &STORE_V_INT(request->push), 1, NULL, err);
@@ -402,7 +434,7 @@ int rate_table_end(const struct rate_desk *desk, const Torg__V1__EndCtrPushReque
                        "of none",
                        request->row_count);
     rc = store_write(desk->store, end_tx, &ending, err);
-    if (!rc && !request->give_up) {
+    if (!rc && !request->give_up && !ending.is_again) {
         audit_log(&ending.entry);
         if (desk->pushed)
             desk->pushed(desk->pushed_arg);

@@ -23,13 +23,27 @@ static struct rate_desk desk_here(void)
     return (struct rate_desk){.store = place.store, .clock = &place.clock.base};
 }
 
-static int try_begin(int64_t epoch_us, int64_t *push, struct err *err)
+static int try_begin_of(const char *who, int64_t epoch_us, int64_t *push, struct err *err)
 {
     Torg__V1__BeginCtrPushRequest request = TORG__V1__BEGIN_CTR_PUSH_REQUEST__INIT;
     const struct rate_desk desk = desk_here();
 
     request.epoch_time = moment_message(epoch_us, place.arena);
-    return rate_table_begin(&desk, &request, "tester", push, err);
+    return rate_table_begin(&desk, &request, who, push, err);
+}
+
+static int try_begin(int64_t epoch_us, int64_t *push, struct err *err)
+{
+    return try_begin_of("tester", epoch_us, push, err);
+}
+
+static int64_t begin_push_of(const char *who, int64_t epoch_us)
+{
+    struct err err = {0};
+    int64_t push = 0;
+
+    OK(try_begin_of(who, epoch_us, &push, &err));
+    return push;
 }
 
 static int64_t begin_push(int64_t epoch_us)
@@ -170,7 +184,12 @@ static void a_table_is_in_force_when_it_is_whole(void **state)
     assert_true(is_near(rate("b"), rate_by(200, 1000)));
     assert_true(rate("c") < 0); /* it is not in it */
     assert_int_equal(round_of_rates(), 0);
-    assert_int_equal(try_end(push, 3, false, &err), ERR_NOT_FOUND); /* it is over */
+    OK(try_end(push, 3, false, &err)); /* as the answer may be lost */
+    assert_int_equal(
+        read_integer(place.store, "SELECT COUNT(*) FROM audit WHERE action = 'ctr.push'"), 1);
+    assert_int_equal(round_of_rates(), 0);
+    assert_int_equal(try_end(push, 2, false, &err), ERR_NOT_FOUND); /* it is over */
+    assert_int_equal(try_end(push, 3, true, &err), ERR_NOT_FOUND);
     index_place_close(&place);
 }
 
@@ -385,10 +404,35 @@ static void loads_at_once_are_bounded(void **state)
 
     begin(state);
     for (int i = 0; i < RATE_TABLE_PUSH_COUNT_MAX; i++)
-        begin_push(this_hour());
+        push = begin_push_of("other", this_hour() - i * hour_us);
     assert_int_equal(try_begin(this_hour(), &push, &err), ERR_LIMIT);
+    later((int64_t)RATE_TABLE_STILL_S * SECOND_US);
+    assert_int_equal(try_begin(this_hour(), &push, &err), ERR_LIMIT); /* not of this caller */
     later((int64_t)RATE_TABLE_IDLE_S * SECOND_US);
     OK(try_begin(this_hour(), &push, &err));
+    index_place_close(&place);
+}
+
+/* Of the same caller: those of the same epoch at once, others when they stand still. */
+static void killed_pushes_give_way(void **state)
+{
+    struct violations reasons;
+    struct err err = {0};
+    int64_t first, push;
+
+    begin(state);
+    reasons = violations_in(place.arena);
+    first = begin_push(this_hour());
+    for (int i = 0; i < RATE_TABLE_PUSH_COUNT_MAX; i++)
+        push = begin_push(this_hour());
+    assert_int_equal(try_add(first, usual, 1, &reasons, &err), ERR_PRECONDITION);
+    for (int i = 1; i < RATE_TABLE_PUSH_COUNT_MAX; i++)
+        push = begin_push(this_hour() - i * hour_us);
+    assert_int_equal(try_begin(this_hour() - SECOND_US, &push, &err), ERR_LIMIT);
+    later((int64_t)RATE_TABLE_STILL_S * SECOND_US);
+    OK(try_begin(this_hour() - SECOND_US, &push, &err));
+    add_rows(push, usual, 3);
+    OK(try_end(push, 3, false, &err));
     index_place_close(&place);
 }
 
@@ -439,6 +483,7 @@ static const struct test_case cases[] = {
     CASE(tables_that_are_not_in_force_are_removed),
     CASE(rows_of_a_load_that_goes_on_stay),
     CASE(loads_at_once_are_bounded),
+    CASE(killed_pushes_give_way),
     CASE(a_large_table_is_sent_page_by_page),
 };
 

@@ -218,6 +218,18 @@ static int end(struct pushing *pushing, bool give_up, struct err *err)
     return desk_call(&pushing->desk, CTR, "EndCtrPush", &request.base, &response, err);
 }
 
+/* Its answer may be lost; that it is in force is told again. */
+static int end_whole(struct pushing *pushing, struct err *err)
+{
+    int rc = end(pushing, false, err);
+
+    for (int i = 1; i < CTR_END_TRY_COUNT && rc && err_is_passing(rc); i++) {
+        clock_sleep(clock_system(), CTR_WAIT_STEP_MS * MS_US);
+        rc = end(pushing, false, err);
+    }
+    return rc;
+}
+
 /* One that was refused leaves nothing; one that is killed, rows that are removed in an hour. */
 static int push_table(struct pushing *pushing, struct err *err)
 {
@@ -226,8 +238,11 @@ static int push_table(struct pushing *pushing, struct err *err)
 
     if (!rc)
         rc = send_table(pushing, err);
-    if (!rc && !pushing->is_dry)
-        return end(pushing, false, err);
+    if (!rc && !pushing->is_dry) {
+        rc = end_whole(pushing, err);
+        if (!rc)
+            return 0;
+    }
     if (pushing->push)
         (void)end(pushing, true, &later);
     return rc;
