@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -436,6 +437,57 @@ static void killed_pushes_give_way(void **state)
     index_place_close(&place);
 }
 
+static int asked_count;
+
+static void *switch_table(void *arg)
+{
+    push_rows(this_hour(), usual, 3);
+    return arg;
+}
+
+/* When it is asked the second time, at the second step of a round, a table comes into force. */
+static int64_t switching_us(const struct clock *clock)
+{
+    pthread_t thread;
+
+    (void)clock;
+    if (++asked_count == 2) { /* a thread of its own: here a transaction is under way */
+        assert_int_equal(pthread_create(&thread, NULL, switch_table, NULL), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+    }
+    return now();
+}
+
+static void a_table_amid_a_round_has_its_own_categories(void **state)
+{
+    static const struct table_row before[] = {{"a", "bikes", 900, 1000}};
+    const struct clock clock = {.wall_us = switching_us};
+    struct err err = {0};
+    size_t count;
+
+    begin(state);
+    put_offers();
+    push_rows(this_hour() - hour_us, before, 1);
+    round_of_rates();
+    OK(store_write_one(place.store,
+                       "INSERT INTO click_hour (hour, offer, category, shows, looks, clicks, "
+                       "contacts, favourites, changed_us) "
+                       "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+                       "WHERE i < $1) SELECT CAST($2 AS BIGINT), 'o' || CAST(i AS TEXT), 'boats', "
+                       "1, 1, 1, 0, 0, CAST($3 AS BIGINT) FROM n",
+                       STORE_WITH(STORE_V_INT(RATER_BATCH_COUNT), STORE_V_INT(now() / hour_us),
+                                  STORE_V_INT(now())),
+                       NULL, &err));
+    later(SECOND_US * 60);
+    asked_count = 0;
+    rater.clock = &clock;
+    OK(rater_round(&rater, &count, &err));
+    receive();
+    assert_int_equal(count, RATER_BATCH_COUNT + 3);
+    assert_true(is_near(rate("a"), rate_by(10, 1000)));
+    index_place_close(&place);
+}
+
 static void fill(struct table_row *rows, size_t count, int page)
 {
     for (size_t i = 0; i < count; i++)
@@ -484,6 +536,7 @@ static const struct test_case cases[] = {
     CASE(rows_of_a_load_that_goes_on_stay),
     CASE(loads_at_once_are_bounded),
     CASE(killed_pushes_give_way),
+    CASE(a_table_amid_a_round_has_its_own_categories),
     CASE(a_large_table_is_sent_page_by_page),
 };
 
