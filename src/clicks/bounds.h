@@ -29,8 +29,10 @@ enum {
     RATE_TABLE_ROW_COUNT_MAX = 50 * 1000 * 1000, /* of a table: some 5 GB in the store */
     RATE_TABLE_PUSH_COUNT_MAX = 4,               /* tables that are loaded at once */
     RATE_TABLE_IDLE_S = 3600,                    /* a load that nobody goes on with is given up */
-    RATE_TABLE_CATEGORY_SIZE_MAX = 100,          /* of an id: longer than any catalogue's */
-    RATE_TABLE_CLICKS_MAX = 1000 * 1000 * 1000,  /* of an offer: sums of them stay numbers */
+    RATE_TABLE_STILL_S = 60, /* so long alone, one gives way to another of the same caller */
+    RATE_TABLE_CATEGORY_COUNT_MAX = 20000,      /* of a table, as of a catalogue: held in memory */
+    RATE_TABLE_CATEGORY_SIZE_MAX = 100,         /* of an id: longer than any catalogue's */
+    RATE_TABLE_CLICKS_MAX = 1000 * 1000 * 1000, /* of an offer: sums of them stay numbers */
     RATE_TABLE_PAUSE_MS = 1000,  /* between rounds that send a table: other documents come first */
     RATER_PERIOD_MS = 60 * 1000, /* how often changed rates are sent */
     RATER_BATCH_COUNT = 500,     /* offers that are sent together */

@@ -60,12 +60,26 @@ static int check_later(struct store_tx *tx, int64_t epoch, struct err *err)
                    text_of_epoch(current, kept), text_of_epoch(epoch, asked));
 }
 
+/* What the same caller was killed at does not stand in the way of another try. */
+static int end_former(struct store_tx *tx, const struct beginning *beginning, struct err *err)
+{
+    return store_exec(
+        tx,
+        "UPDATE ctr_load SET changed_us = 0 WHERE loaded_by = $1 AND load <> " CURRENT_LOAD
+        " AND (epoch = $2 OR changed_us <= $3)",
+        STORE_WITH(STORE_V_STRING(beginning->who), STORE_V_INT(beginning->epoch),
+                   STORE_V_INT(beginning->now_us - (int64_t)RATE_TABLE_STILL_S * SECOND_US)),
+        NULL, err);
+}
+
 static int begin_tx(struct store_tx *tx, void *arg, struct err *err)
 {
     struct beginning *beginning = arg;
     int64_t count = 0;
     int rc = check_later(tx, beginning->epoch, err);
 
+    if (!rc)
+        rc = end_former(tx, beginning, err);
     if (!rc)
         rc = store_find_integer(
             tx,
@@ -206,6 +220,22 @@ static int add_to_categories(struct store_tx *tx, const Torg__V1__PushCtrRequest
     return rc;
 }
 
+/* The rater holds the counts of all of them in memory. */
+static int check_categories(struct store_tx *tx, int64_t load, struct err *err)
+{
+    int64_t count = 0;
+    int rc = store_find_integer(
+        tx, "SELECT COUNT(*) FROM (SELECT 1 FROM ctr_category WHERE load = $1 LIMIT $2) AS c",
+        STORE_WITH(STORE_V_INT(load), STORE_V_INT(RATE_TABLE_CATEGORY_COUNT_MAX + 1)), &count, err);
+
+    return rc || count <= RATE_TABLE_CATEGORY_COUNT_MAX
+               ? rc
+               : err_set(err, ERR_INVALID,
+                         "category: a table names at most %d of them, and this one more: name "
+                         "those above them, or none",
+                         RATE_TABLE_CATEGORY_COUNT_MAX);
+}
+
 /* The load goes on: it is there, was not given up and can still come into force. */
 static int note_rows(struct store_tx *tx, const struct adding *adding, struct err *err)
 {
@@ -223,7 +253,8 @@ static int note_rows(struct store_tx *tx, const struct adding *adding, struct er
     return rc || changed
                ? rc
                : err_set(err, ERR_PRECONDITION,
-                         "push %" PRId64 " is not on its way any more: it was given up, left alone "
+                         "push %" PRId64
+                         " is not on its way any more: it was given up or begun anew, left alone "
                          "for an hour, a later epoch came into force, or it has more than %d rows",
                          adding->request->push, RATE_TABLE_ROW_COUNT_MAX);
 }
@@ -238,7 +269,9 @@ static int add_tx(struct store_tx *tx, void *arg, struct err *err)
 
         rc = insert_rows(tx, adding, i, left < INSERT_COUNT ? left : INSERT_COUNT, err);
     }
-    return rc ? rc : add_to_categories(tx, adding->request, err);
+    if (!rc)
+        rc = add_to_categories(tx, adding->request, err);
+    return rc ? rc : check_categories(tx, adding->request->push, err);
 }
 
 static bool is_before(const Torg__V1__PushCtrRequest *request, size_t i)
@@ -297,7 +330,21 @@ struct ending {
     struct audit_entry entry;
     char target[CLOCK_TEXT_SIZE];
     char detail[32];
+    bool is_again; /* it is in force: the answer was lost, and it is asked again */
 };
+
+static int find_again(struct store_tx *tx, struct ending *ending, struct err *err)
+{
+    int64_t row_count = 0;
+    int rc = 0;
+
+    if (!ending->request->give_up)
+        rc = store_find_integer(
+            tx, "SELECT row_count FROM ctr_load WHERE load = $1 AND load = " CURRENT_LOAD,
+            &STORE_V_INT(ending->request->push), 1, &row_count, err);
+    ending->is_again = !rc && row_count > 0 && row_count == ending->request->row_count;
+    return rc;
+}
 
 /* One that is on its way: of one that was left alone rows may have been swept. */
 static int find_load(struct store_tx *tx, const struct ending *ending, int64_t *epoch,
@@ -352,8 +399,11 @@ static int end_tx(struct store_tx *tx, void *arg, struct err *err)
     struct ending *ending = arg;
     const Torg__V1__EndCtrPushRequest *request = ending->request;
     int64_t epoch = 0, row_count = 0;
-    int rc = find_load(tx, ending, &epoch, &row_count, err);
+    int rc = find_again(tx, ending, err);
 
+    if (rc || ending->is_again)
+        return rc;
+    rc = find_load(tx, ending, &epoch, &row_count, err);
     if (!rc && request->give_up) /* its rows are swept as those of one that was left alone */
         return store_exec(tx, "UPDATE ctr_load SET changed_us = 0 WHERE load = $1",
                           &STORE_V_INT(request->push), 1, NULL, err);
@@ -378,8 +428,13 @@ int rate_table_end(const struct rate_desk *desk, const Torg__V1__EndCtrPushReque
                                         .action = "ctr.push",
                                         .target = ending.target,
                                         .detail = ending.detail};
+    if (!request->give_up && request->row_count < 1)
+        return err_set(err, ERR_INVALID,
+                       "row_count: %" PRId64 "; expected 1 or more: an empty table takes the place "
+                       "of none",
+                       request->row_count);
     rc = store_write(desk->store, end_tx, &ending, err);
-    if (!rc && !request->give_up) {
+    if (!rc && !request->give_up && !ending.is_again) {
         audit_log(&ending.entry);
         if (desk->pushed)
             desk->pushed(desk->pushed_arg);
@@ -428,30 +483,45 @@ int rate_table_list(const struct rate_desk *desk, struct arena *arena,
 
 /* --- sweeping --- */
 
+/* $1: what did not change since is dead. */
+#define IS_DEAD "load <> " CURRENT_LOAD " AND (epoch <= " CURRENT_EPOCH " OR changed_us <= $1)"
+
+static int64_t idle_us_of(const struct rate_desk *desk)
+{
+    return now_of(desk) - (int64_t)RATE_TABLE_IDLE_S * SECOND_US;
+}
+
 /* A load that will never be in force (again); 0: there is none. */
 static int find_dead(const struct rate_desk *desk, int64_t *load, struct err *err)
 {
     *load = 0;
-    return store_read_integer(
-        desk->store,
-        "SELECT load FROM ctr_load WHERE load <> " CURRENT_LOAD " AND (epoch <= " CURRENT_EPOCH
-        " OR changed_us <= $1) ORDER BY load LIMIT 1",
-        STORE_WITH(STORE_V_INT(now_of(desk) - (int64_t)RATE_TABLE_IDLE_S * SECOND_US)), load, err);
+    return store_read_integer(desk->store,
+                              "SELECT load FROM ctr_load WHERE " IS_DEAD " ORDER BY load LIMIT 1",
+                              &STORE_V_INT(idle_us_of(desk)), 1, load, err);
 }
 
 struct sweeping {
     int64_t load;
+    int64_t idle_us; /* left alone since: dead */
     int64_t changed;
 };
 
+/* Asked again: rows may have come since it was found. From here on none can. */
 static int sweep_tx(struct store_tx *tx, void *arg, struct err *err)
 {
     struct sweeping *sweeping = arg;
     const struct store_value load = STORE_V_INT(sweeping->load);
-    int rc = store_exec(tx,
-                        "DELETE FROM ctr_count WHERE load = $1 AND offer IN (SELECT offer FROM "
-                        "ctr_count WHERE load = $1 ORDER BY offer LIMIT $2)",
-                        STORE_WITH(load, STORE_V_INT(SWEEP_ROW_COUNT)), &sweeping->changed, err);
+    int64_t is_dead = 0;
+    int rc = store_exec(tx, "UPDATE ctr_load SET changed_us = 0 WHERE " IS_DEAD " AND load = $2",
+                        STORE_WITH(STORE_V_INT(sweeping->idle_us), load), &is_dead, err);
+
+    sweeping->changed = 0;
+    if (rc || !is_dead)
+        return rc;
+    rc = store_exec(tx,
+                    "DELETE FROM ctr_count WHERE load = $1 AND offer IN (SELECT offer FROM "
+                    "ctr_count WHERE load = $1 ORDER BY offer LIMIT $2)",
+                    STORE_WITH(load, STORE_V_INT(SWEEP_ROW_COUNT)), &sweeping->changed, err);
 
     if (rc || sweeping->changed == SWEEP_ROW_COUNT)
         return rc;
@@ -469,6 +539,7 @@ int rate_table_sweep(const struct rate_desk *desk, struct err *err)
         rc = find_dead(desk, &sweeping.load, err);
         if (rc || !sweeping.load)
             break;
+        sweeping.idle_us = idle_us_of(desk);
         rc = store_write(desk->store, sweep_tx, &sweeping, err);
     }
     return rc;

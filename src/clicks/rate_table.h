@@ -37,7 +37,8 @@ int rate_table_begin(const struct rate_desk *desk, const Torg__V1__BeginCtrPushR
  * its way (any more). */
 int rate_table_add(const struct rate_desk *desk, const Torg__V1__PushCtrRequest *request,
                    struct violations *reasons, struct err *err);
-/* ERR_PRECONDITION: it lacks rows, or one as late is in force by now. */
+/* Again with the rows of the one in force: 0, and nothing changes, as an answer may be lost.
+ * ERR_INVALID: of no rows; ERR_PRECONDITION: it lacks rows, or one as late is in force by now. */
 int rate_table_end(const struct rate_desk *desk, const Torg__V1__EndCtrPushRequest *request,
                    const char *who, struct err *err);
 int rate_table_list(const struct rate_desk *desk, struct arena *arena,

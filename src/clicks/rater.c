@@ -59,7 +59,7 @@ struct rating {
     size_t count, room;
     struct category_counts *categories;
     size_t category_count, category_room;
-    bool has_categories; /* read once a round: it takes all rows */
+    bool has_categories; /* of this table: read once a round, as it takes all rows */
 };
 
 /* Of offer, category, and clicks and looks of hours and of the table. */
@@ -147,6 +147,7 @@ static int read_categories(struct store_tx *tx, struct rating *rating, struct er
     if (!rc && rating->category_count)
         qsort(rating->categories, rating->category_count, sizeof(*rating->categories),
               compare_categories);
+    rating->has_categories = !rc;
     return rc;
 }
 
@@ -320,8 +321,9 @@ static int sweep_all(const struct rating *rating, struct err *err)
         {.sql = "DELETE FROM click_text WHERE (text, category, day) IN (SELECT text, category, day "
                 "FROM click_text WHERE day < $1 ORDER BY day LIMIT $2)",
          .before_hour = (rating->first_hour + RATE_WINDOW_HOURS) / DAY_HOURS - CLICK_TEXT_DAYS},
-        {.sql = "DELETE FROM click_text WHERE (text, category, day) IN (SELECT text, category, day "
-                "FROM click_text ORDER BY day DESC LIMIT $2 OFFSET $1)",
+        {.sql =
+             "DELETE FROM click_text WHERE (text, category, day) IN (SELECT text, category, day "
+             "FROM click_text ORDER BY day DESC, visits DESC, text, category LIMIT $2 OFFSET $1)",
          .before_hour = CLICK_TEXT_COUNT_MAX},
     };
     int rc = 0;
@@ -353,7 +355,6 @@ static int run_batch(struct rating *rating, struct err *err)
     struct store *store = rating->options->store;
     int rc = store_read(store, read_tx, rating, err);
 
-    rating->has_categories = !rc && rating->category_count;
     if (!rc)
         rc = send_all(rating, err);
     if (!rc && rating->to_us > rating->from_us)
@@ -374,7 +375,6 @@ static int run_table_batch(struct rating *rating, struct err *err)
 
     if (rc || rating->table.is_sent)
         return rc;
-    rating->has_categories = rating->category_count > 0;
     is_last = rating->count < RATER_BATCH_COUNT;
     rc = send_all(rating, err);
     return rc ? rc

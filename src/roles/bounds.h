@@ -8,6 +8,7 @@ enum {
                                    have to be made anew from their topics */
     DESK_LOOK_MS = 20,          /* how often it looks whether they are open */
     COLUMN_WAIT_STEP_MS = 200,  /* how often searchers are asked whether they have a column */
+    CTR_END_TRY_COUNT = 3,      /* a table is loaded whole: its end is worth another try */
     CTR_WAIT_STEP_MS = 200,     /* how often it is asked whether rates are sent */
     PASSWORD_SIZE_MAX = 1024,   /* of a backend, in its file */
     READY_ASK_MS = 1000,        /* the broker is asked so often whether it is there */

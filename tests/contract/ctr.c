@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -23,13 +24,27 @@ static struct rate_desk desk_here(void)
     return (struct rate_desk){.store = place.store, .clock = &place.clock.base};
 }
 
-static int try_begin(int64_t epoch_us, int64_t *push, struct err *err)
+static int try_begin_of(const char *who, int64_t epoch_us, int64_t *push, struct err *err)
 {
     Torg__V1__BeginCtrPushRequest request = TORG__V1__BEGIN_CTR_PUSH_REQUEST__INIT;
     const struct rate_desk desk = desk_here();
 
     request.epoch_time = moment_message(epoch_us, place.arena);
-    return rate_table_begin(&desk, &request, "tester", push, err);
+    return rate_table_begin(&desk, &request, who, push, err);
+}
+
+static int try_begin(int64_t epoch_us, int64_t *push, struct err *err)
+{
+    return try_begin_of("tester", epoch_us, push, err);
+}
+
+static int64_t begin_push_of(const char *who, int64_t epoch_us)
+{
+    struct err err = {0};
+    int64_t push = 0;
+
+    OK(try_begin_of(who, epoch_us, &push, &err));
+    return push;
 }
 
 static int64_t begin_push(int64_t epoch_us)
@@ -170,7 +185,12 @@ static void a_table_is_in_force_when_it_is_whole(void **state)
     assert_true(is_near(rate("b"), rate_by(200, 1000)));
     assert_true(rate("c") < 0); /* it is not in it */
     assert_int_equal(round_of_rates(), 0);
-    assert_int_equal(try_end(push, 3, false, &err), ERR_NOT_FOUND); /* it is over */
+    OK(try_end(push, 3, false, &err)); /* as the answer may be lost */
+    assert_int_equal(
+        read_integer(place.store, "SELECT COUNT(*) FROM audit WHERE action = 'ctr.push'"), 1);
+    assert_int_equal(round_of_rates(), 0);
+    assert_int_equal(try_end(push, 2, false, &err), ERR_NOT_FOUND); /* it is over */
+    assert_int_equal(try_end(push, 3, true, &err), ERR_NOT_FOUND);
     index_place_close(&place);
 }
 
@@ -222,6 +242,23 @@ static void an_older_table_never_wins(void **state)
     push_rows(this_hour(), other, 1);
     round_of_rates();
     assert_true(rate("a") > 0.5);
+    index_place_close(&place);
+}
+
+static void an_empty_table_is_refused(void **state)
+{
+    struct err err = {0};
+    int64_t push;
+
+    begin(state);
+    put_offers();
+    push_rows(this_hour() - hour_us, usual, 3);
+    push = begin_push(this_hour());
+    assert_int_equal(try_end(push, 0, false, &err), ERR_INVALID);
+    assert_non_null(strstr(err.text, "row_count: 0"));
+    round_of_rates();
+    assert_true(is_near(rate("a"), rate_by(10, 1000)));
+    OK(try_end(push, 0, true, &err));
     index_place_close(&place);
 }
 
@@ -278,6 +315,29 @@ static void a_row_that_is_wrong_is_named(void **state)
     index_place_close(&place);
 }
 
+static void categories_of_a_table_are_bounded(void **state)
+{
+    static const struct table_row last[] = {{"a", "last", 1, 10}};
+    static const struct table_row more[] = {{"b", "one more", 1, 10}};
+    static const struct table_row known[] = {{"b", "last", 1, 10}};
+    struct err err = {0};
+    int64_t push;
+
+    begin(state);
+    push = begin_push(this_hour());
+    OK(store_write_one(
+        place.store,
+        "INSERT INTO ctr_category (load, category, clicks, looks) WITH RECURSIVE "
+        "n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $2) "
+        "SELECT CAST($1 AS BIGINT), CAST(i AS TEXT), 1, 1 FROM n",
+        STORE_WITH(STORE_V_INT(push), STORE_V_INT(RATE_TABLE_CATEGORY_COUNT_MAX - 1)), NULL, &err));
+    add_rows(push, last, 1);
+    expect_refused(push, more, 1, "category: a table names at most 20000");
+    add_rows(push, known, 1); /* what was refused has left nothing */
+    OK(try_end(push, 2, false, &err));
+    index_place_close(&place);
+}
+
 static void tables_that_are_not_in_force_are_removed(void **state)
 {
     struct err err = {0};
@@ -302,6 +362,42 @@ static void tables_that_are_not_in_force_are_removed(void **state)
     index_place_close(&place);
 }
 
+/* A clock of another server that is ahead, and meanwhile rows come. */
+static struct {
+    int asked;
+    int64_t push;
+} ahead;
+
+static int64_t ahead_us(const struct clock *clock)
+{
+    static const struct table_row more[] = {{"c", "bikes", 1, 10}};
+
+    (void)clock;
+    if (++ahead.asked == 2) { /* once it was found, before it is swept */
+        later(SECOND_US);
+        add_rows(ahead.push, more, 1);
+    }
+    return now() - (ahead.asked > 1 ? SECOND_US : 0) + (int64_t)RATE_TABLE_IDLE_S * SECOND_US;
+}
+
+static void rows_of_a_load_that_goes_on_stay(void **state)
+{
+    const struct clock clock = {.wall_us = ahead_us};
+    struct err err = {0};
+    struct rate_desk desk;
+
+    begin(state);
+    desk = (struct rate_desk){.store = place.store, .clock = &clock};
+    ahead.asked = 0;
+    ahead.push = begin_push(this_hour());
+    add_rows(ahead.push, usual, 2);
+    OK(rate_table_sweep(&desk, &err));
+    assert_true(ahead.asked >= 2);
+    OK(try_end(ahead.push, 3, false, &err));
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM ctr_count"), 3);
+    index_place_close(&place);
+}
+
 static void loads_at_once_are_bounded(void **state)
 {
     struct err err = {0};
@@ -309,10 +405,86 @@ static void loads_at_once_are_bounded(void **state)
 
     begin(state);
     for (int i = 0; i < RATE_TABLE_PUSH_COUNT_MAX; i++)
-        begin_push(this_hour());
+        push = begin_push_of("other", this_hour() - i * hour_us);
     assert_int_equal(try_begin(this_hour(), &push, &err), ERR_LIMIT);
+    later((int64_t)RATE_TABLE_STILL_S * SECOND_US);
+    assert_int_equal(try_begin(this_hour(), &push, &err), ERR_LIMIT); /* not of this caller */
     later((int64_t)RATE_TABLE_IDLE_S * SECOND_US);
     OK(try_begin(this_hour(), &push, &err));
+    index_place_close(&place);
+}
+
+/* Of the same caller: those of the same epoch at once, others when they stand still. */
+static void killed_pushes_give_way(void **state)
+{
+    struct violations reasons;
+    struct err err = {0};
+    int64_t first, push;
+
+    begin(state);
+    reasons = violations_in(place.arena);
+    first = begin_push(this_hour());
+    for (int i = 0; i < RATE_TABLE_PUSH_COUNT_MAX; i++)
+        push = begin_push(this_hour());
+    assert_int_equal(try_add(first, usual, 1, &reasons, &err), ERR_PRECONDITION);
+    for (int i = 1; i < RATE_TABLE_PUSH_COUNT_MAX; i++)
+        push = begin_push(this_hour() - i * hour_us);
+    assert_int_equal(try_begin(this_hour() - SECOND_US, &push, &err), ERR_LIMIT);
+    later((int64_t)RATE_TABLE_STILL_S * SECOND_US);
+    OK(try_begin(this_hour() - SECOND_US, &push, &err));
+    add_rows(push, usual, 3);
+    OK(try_end(push, 3, false, &err));
+    index_place_close(&place);
+}
+
+static int asked_count;
+
+static void *switch_table(void *arg)
+{
+    push_rows(this_hour(), usual, 3);
+    return arg;
+}
+
+/* When it is asked the second time, at the second step of a round, a table comes into force. */
+static int64_t switching_us(const struct clock *clock)
+{
+    pthread_t thread;
+
+    (void)clock;
+    if (++asked_count == 2) { /* a thread of its own: here a transaction is under way */
+        assert_int_equal(pthread_create(&thread, NULL, switch_table, NULL), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+    }
+    return now();
+}
+
+static void a_table_amid_a_round_has_its_own_categories(void **state)
+{
+    static const struct table_row before[] = {{"a", "bikes", 900, 1000}};
+    const struct clock clock = {.wall_us = switching_us};
+    struct err err = {0};
+    size_t count;
+
+    begin(state);
+    put_offers();
+    push_rows(this_hour() - hour_us, before, 1);
+    round_of_rates();
+    OK(store_write_one(place.store,
+                       "INSERT INTO click_hour (hour, offer, category, shows, looks, clicks, "
+                       "contacts, favourites, changed_us) "
+                       "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+                       "WHERE i < $1) SELECT CAST($2 AS BIGINT), 'o' || CAST(i AS TEXT), 'boats', "
+                       "1, 1, 1, 0, 0, CAST($3 AS BIGINT) FROM n",
+                       STORE_WITH(STORE_V_INT(RATER_BATCH_COUNT), STORE_V_INT(now() / hour_us),
+                                  STORE_V_INT(now())),
+                       NULL, &err));
+    later(SECOND_US * 60);
+    asked_count = 0;
+    rater.clock = &clock;
+    OK(rater_round(&rater, &count, &err));
+    receive();
+    assert_int_equal(count, RATER_BATCH_COUNT + 3);
+    assert_true(is_near(rate("a"), rate_by(10, 1000)));
     index_place_close(&place);
 }
 
@@ -356,10 +528,15 @@ static const struct test_case cases[] = {
     CASE(a_table_is_in_force_when_it_is_whole),
     CASE(hours_since_are_added_and_those_before_replaced),
     CASE(an_older_table_never_wins),
+    CASE(an_empty_table_is_refused),
     CASE(who_ends_last_does_not_win),
     CASE(a_row_that_is_wrong_is_named),
+    CASE(categories_of_a_table_are_bounded),
     CASE(tables_that_are_not_in_force_are_removed),
+    CASE(rows_of_a_load_that_goes_on_stay),
     CASE(loads_at_once_are_bounded),
+    CASE(killed_pushes_give_way),
+    CASE(a_table_amid_a_round_has_its_own_categories),
     CASE(a_large_table_is_sent_page_by_page),
 };
 

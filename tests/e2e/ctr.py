@@ -123,7 +123,18 @@ def what_is_wrong_is_named_and_changes_nothing():
             tap.contains(shop.push(epoch, "fine.csv", code=1), "epoch 2026-01-03T00:00:00")
         told = shop.push(EPOCHS[3], "fine.csv", "--dry-run")
         tap.equal(told, "2 rows are fine; the epoch in force stays\n")
+        told = json.loads(shop.push(EPOCHS[3], "fine.csv", "--dry-run", "--json"))
+        tap.equal((told["epochTime"], told["rowCount"], told.get("push", "0")), (EPOCHS[3], "2", "0"))
         tap.equal((shop.epoch(), shop.status().get("pushes", [])), (EPOCHS[2], []))
+        # A key that may push, and not look, is asked for no more.
+        key = shop.data / "operator.key"
+        operator, pusher = key.read_text(), shop.key("pusher", scopes=("pipeline.control",))
+        key.write_text(pusher)
+        told = shop.ctr("push", "--epoch", EPOCHS[3], "--quiet", "fine.csv")
+        tap.equal(told, "2026-01-04T00:00:00Z  2 rows, in force, rates are being sent\n")
+        tap.contains(shop.push(EPOCHS[4], "fine.csv", code=1), "pipeline.read")
+        key.write_text(operator)
+        tap.equal(shop.epoch(), EPOCHS[4])
         shop.refused("permission_denied", "CtrService/BeginCtrPush", {"epochTime": EPOCHS[3]}, shop.alice)
 
 

@@ -218,6 +218,18 @@ static int end(struct pushing *pushing, bool give_up, struct err *err)
     return desk_call(&pushing->desk, CTR, "EndCtrPush", &request.base, &response, err);
 }
 
+/* Its answer may be lost; that it is in force is told again. */
+static int end_whole(struct pushing *pushing, struct err *err)
+{
+    int rc = end(pushing, false, err);
+
+    for (int i = 1; i < CTR_END_TRY_COUNT && rc && err_is_passing(rc); i++) {
+        clock_sleep(clock_system(), CTR_WAIT_STEP_MS * MS_US);
+        rc = end(pushing, false, err);
+    }
+    return rc;
+}
+
 /* One that was refused leaves nothing; one that is killed, rows that are removed in an hour. */
 static int push_table(struct pushing *pushing, struct err *err)
 {
@@ -226,8 +238,11 @@ static int push_table(struct pushing *pushing, struct err *err)
 
     if (!rc)
         rc = send_table(pushing, err);
-    if (!rc && !pushing->is_dry)
-        return end(pushing, false, err);
+    if (!rc && !pushing->is_dry) {
+        rc = end_whole(pushing, err);
+        if (!rc)
+            return 0;
+    }
     if (pushing->push)
         (void)end(pushing, true, &later);
     return rc;
@@ -260,7 +275,7 @@ static int await_sent(const struct pushing *pushing, const Torg__V1__GetCtrRespo
             return rc;
         if (!(*answer)->current || (*answer)->current->push != pushing->push)
             return err_set(err, ERR_PRECONDITION, "a later epoch has replaced it");
-        if ((*answer)->current->is_sent || !pushing->wait_us || !pushing->desk.remote)
+        if ((*answer)->current->is_sent || !pushing->desk.remote)
             return 0;
         if (clock_mono_us(clock_system()) >= deadline_us)
             return err_set(err, ERR_TIMEOUT, "it is in force, but its rates are not all sent yet");
@@ -280,6 +295,24 @@ static const char *state_of(const Torg__V1__CtrEpoch *current)
     return current->is_sent ? "in force, all rates are sent" : "in force, rates are being sent";
 }
 
+/* told: what GetCtr tells of it; NULL: it was not asked. */
+static void print_pushed(const struct pushing *pushing, const Torg__V1__CtrEpoch *told)
+{
+    struct arena *arena = pushing->invocation->arena;
+    Torg__V1__CtrEpoch known = TORG__V1__CTR_EPOCH__INIT;
+
+    known.epoch_time = moment_message(pushing->epoch_us, arena);
+    known.row_count = (int64_t)pushing->sent_count;
+    known.push =
+        pushing->is_dry ? 0 : pushing->push; /* the number of what was given up says nothing */
+    if (pushing->invocation->json)
+        print_json(told ? &told->base : &known.base);
+    else if (pushing->is_dry)
+        printf("%" PRIu64 " rows are fine; the epoch in force stays\n", pushing->sent_count);
+    else
+        print_epoch(told ? told : &known, state_of(told ? told : &known), arena);
+}
+
 static int run_push(struct pushing *pushing, struct err *err)
 {
     const Torg__V1__GetCtrResponse *answer = NULL;
@@ -291,18 +324,12 @@ static int run_push(struct pushing *pushing, struct err *err)
                    invocation_option(pushing->invocation, "quiet") != NULL, pushing->name);
     rc = push_table(pushing, err);
     progress_end(&pushing->progress);
-    if (!rc && !pushing->is_dry)
+    if (!rc && !pushing->is_dry && pushing->wait_us)
         rc = await_sent(pushing, &answer, err);
     desk_close(&pushing->desk);
-    if (rc)
-        return rc;
-    if (pushing->is_dry)
-        printf("%" PRIu64 " rows are fine; the epoch in force stays\n", pushing->sent_count);
-    else if (pushing->invocation->json)
-        print_json(&answer->current->base);
-    else
-        print_epoch(answer->current, state_of(answer->current), pushing->invocation->arena);
-    return 0;
+    if (!rc)
+        print_pushed(pushing, answer ? answer->current : NULL);
+    return rc;
 }
 
 /* What is invalid now is the table, not the command line. */

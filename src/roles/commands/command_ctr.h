@@ -14,7 +14,9 @@ static const struct command_option ctr_push_options[] = {
     {"epoch", "TIME",
      "The moment up to which TABLE counts: as 2026-11-18T09:00:00Z, or seconds since 1970."},
     {"dry-run", NULL, "Check all of it, and leave the epoch in force."},
-    {"wait", "DURATION", "Wait until the rates are sent to the index, at most this long."},
+    {"wait", "DURATION",
+     "Wait until the rates are sent to the index, at most this long; needs the scope "
+     "pipeline.read, too."},
     {"quiet", NULL, "Show no progress."},
     {NULL, NULL, NULL}};
 
