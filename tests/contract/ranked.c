@@ -279,7 +279,7 @@ static void assert_no_way_around(void)
     assert_string_equal(status.waits_for[0], "documents of shard 0 are being numbered by price");
     assert_string_equal(status.epochs[1]->numbered_by, "price");
     assert_int_equal(try_switch(true, &err), ERR_PRECONDITION);
-    assert_non_null(strstr(err.text, "is being numbered by price"));
+    assert_non_null(strstr(err.text, "is numbered by price, and shard 0"));
 }
 
 static void what_is_written_meanwhile_comes_behind_and_is_not_lost(void **state)
@@ -331,6 +331,42 @@ static void what_is_written_meanwhile_comes_behind_and_is_not_lost(void **state)
                      COUNT + 3);
     assert_false(shelves[0].documents[0].is_there);
     do_switch();
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+/* Numbered, and in the middle of its pour: what was withheld from it before comes with the rest. */
+static void no_force_goes_there_before_all_is_poured(void **state)
+{
+    struct rng rng = seeded();
+    struct indexer *indexer;
+    char pk[32];
+    struct err err = {0};
+
+    begin(state);
+    put_random(&rng, DOCUMENT_COUNT);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    watch(2);
+    start_by("price", false, 0);
+    refresh(indexer);
+    assert_true(pour(indexer));
+    for (uint64_t i = 0; i < 50; i++) /* anywhere in the shard */
+        place_put(&place, LANE_MAIN, key(20000 + i, pk), 1, 1000);
+    refresh(indexer);
+    while (!read_integer(place.store, "SELECT is_numbered FROM registry_backfill WHERE epoch = 2"))
+        assert_true(pour(indexer));
+    assert_true(pour(indexer)); /* a first chunk */
+    assert_int_equal(
+        read_integer(place.store, "SELECT is_done FROM registry_backfill WHERE epoch = 2"), 0);
+    assert_int_equal(try_switch(true, &err), ERR_PRECONDITION);
+    assert_non_null(strstr(err.text, "it cannot be forced"));
+    while (!read_integer(place.store, "SELECT is_done FROM registry_backfill WHERE epoch = 2"))
+        pour(indexer);
+    if (try_switch(true, &err)) /* the rest waits in the queue, and is sent to it there */
+        fail_msg("%s", err.text);
+    refresh(indexer);
+    shelves_equal_registry(&shelves[0], 1, &place);
     indexer_free(indexer);
     index_place_close(&place);
 }
@@ -563,6 +599,7 @@ static const struct test_case cases[] = {
     CASE(numbers_follow_a_field),
     CASE(a_side_field_ranks_and_what_has_none_comes_last),
     CASE(what_is_written_meanwhile_comes_behind_and_is_not_lost),
+    CASE(no_force_goes_there_before_all_is_poured),
     CASE(another_owner_goes_on_in_the_same_order),
     CASE(an_epoch_is_given_up_while_it_is_numbered),
     CASE(a_shard_of_too_many_is_numbered_as_far_as_it_goes),

@@ -293,25 +293,24 @@ static int check_lacks(struct store_tx *tx, struct act *act, struct err *err)
     return rc ? rc : refuse_lacks(act, lacks.list, lacks.count, err);
 }
 
-/* What is written before a shard is numbered comes to the epoch with its pour alone: who went there
- * without it would lose writes, and no force is meant to do that. */
+/* What is written before a shard is numbered comes to the epoch with its pour alone, which ends when
+ * the epoch is built no more: who went there before would lose writes, and no force is meant to do
+ * that. */
 static int check_numbered(struct store_tx *tx, const struct act *act, struct err *err)
 {
     const struct epoch_view *epoch = client_epoch(act->client, act->epoch);
-    const struct backfill_place first = {act->client->id, act->epoch, 0};
-    uint64_t shards = 0;
+    int64_t shard = -1;
     int rc = 0;
 
     if (*epoch->number_by)
-        rc = backfill_find_unnumbered(tx, &first, client_numbering(act->client, epoch)->scheme,
-                                      &shards, err);
-    if (rc || !shards)
+        rc = backfill_find_unpoured(tx, act->client->id, act->epoch, &shard, err);
+    if (rc || shard < 0)
         return rc;
     return err_set(err, ERR_PRECONDITION,
-                   "epoch %" PRId64
-                   " is being numbered by %s, and has no document yet: wait, or abandon it; it "
-                   "cannot be forced",
-                   act->epoch, epoch->number_by);
+                   "epoch %" PRId64 " is numbered by %s, and shard %" PRId64
+                   " has not all its documents yet: writes that come with them would be lost; "
+                   "wait, or abandon it; it cannot be forced",
+                   act->epoch, epoch->number_by, shard);
 }
 
 /* Who is moved to an epoch does not find what does not fit it: that is to be known, not met. */

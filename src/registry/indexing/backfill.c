@@ -149,6 +149,17 @@ int backfill_find_unnumbered(struct store_tx *tx, const struct backfill_place *f
     return store_rows_end(&rows, err);
 }
 
+int backfill_find_unpoured(struct store_tx *tx, int64_t client_id, int64_t epoch, int64_t *shard,
+                           struct err *err)
+{
+    *shard = -1;
+    return store_find_integer(tx,
+                              "SELECT shard FROM registry_backfill WHERE client_id = $1 "
+                              "AND epoch = $2 AND (is_numbered = 0 OR is_done = 0) "
+                              "ORDER BY shard LIMIT 1",
+                              STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(epoch)), shard, err);
+}
+
 /* --- pours after the first --- */
 
 static int moved(const struct backfill_place *place, int64_t changed, struct err *err)
