@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "codec/message.h"
 #include "contract/indexer_fixture.h"
 #include "numerator/bounds.h"
 #include "registry/bounds.h"
@@ -325,6 +326,66 @@ static void nor_one_that_is_not_committed_yet(void **state)
     end();
 }
 
+static void failures_of_an_epoch_go_with_it(void **state)
+{
+    begin(state);
+    place.base.rules.try_count = 1;
+    prepare_damage();
+    place_put(&place, LANE_MAIN, "bad", 1, 1);
+    place_run(indexer);
+    start_epoch(NULL);
+    pour();
+    damage("bad");
+    place_run(indexer);
+    assert_int_equal(count_failed("pk = 'bad' AND epoch = 2 AND next_us = 0"), 1);
+    exec(place.store,
+         "INSERT INTO registry_failed (client_id, shard, pk, epoch, version, modify_us, "
+         "attempt_count, next_us, first_us, reason, refused_epoch) SELECT client_id, 0, pk, epoch, "
+         "version, modify_us, 1, 0, 1, 'searchers of epoch 2', 2 FROM registry WHERE pk = 'good'");
+    mend("bad");
+    give_up_epoch();
+    assert_int_equal(count_failed("1 = 1"), 0);
+    end();
+}
+
+/* It was written for the epoch by name, and no other can have it. */
+static void but_for_documents_of_its_own(void **state)
+{
+    Torg__V1__RawDocument *document;
+    Torg__V1__RawField *price;
+    Torg__V1__Verdict **verdicts;
+    struct err err = {0};
+
+    begin(state);
+    place.base.rules.try_count = 1;
+    prepare_damage();
+    start_epoch("price");
+    document = MESSAGE_NEW(raw_document, place.arena);
+    price = MESSAGE_NEW(raw_field, place.arena);
+    document->pk = (char *)"own";
+    document->version = 1;
+    document->epoch = 2;
+    document->fields = &price;
+    document->n_fields = 1;
+    price->name = (char *)"price";
+    price->_keyword_case = TORG__V1__RAW_FIELD___KEYWORD_KEYWORD;
+    price->keyword = (char *)"cheap";
+    if (receiver_put(&place.receiver, place.client, LANE_MAIN, &document, 1, place.arena, &verdicts,
+                     &err))
+        fail_msg("%s", err.text);
+    place_run(indexer);
+    assert_int_equal(count_failed("1 = 1"), 0);
+    exec(place.store,
+         "INSERT INTO registry_failed (client_id, shard, pk, epoch, version, modify_us, "
+         "attempt_count, next_us, first_us, reason, refused_epoch) SELECT client_id, 0, pk, epoch, "
+         "version, modify_us, 1, 0, 1, 'searchers of epoch 2', 2 FROM registry WHERE pk = 'own'");
+    give_up_epoch();
+    assert_int_equal(count_failed("pk = 'own' AND next_us = 0 AND refused_epoch = 0 AND reason "
+                                  "LIKE '%price%'"),
+                     1);
+    end();
+}
+
 /* --- the operator's side --- */
 
 static struct queue_desk desk_of(void)
@@ -517,6 +578,8 @@ static const struct test_case cases[] = {
     CASE(a_fault_of_the_world_parks_nothing),
     CASE(a_failure_of_a_pour_hides_none_of_the_epoch_that_serves),
     CASE(nor_one_that_is_not_committed_yet),
+    CASE(failures_of_an_epoch_go_with_it),
+    CASE(but_for_documents_of_its_own),
     CASE(failed_documents_are_listed_by_pages_and_filters),
     CASE(one_is_shown_replayed_and_dropped),
     CASE(all_of_a_client_are_replayed),
