@@ -459,6 +459,45 @@ static void a_shard_of_too_many_is_numbered_as_far_as_it_goes(void **state)
     index_place_close(&place);
 }
 
+/* An indexer of an older version has poured in no order, as it took the shard for a while. What it
+ * was not asked to send comes all the same, and the epoch can be switched to. */
+static void what_an_older_indexer_has_poured_is_numbered_and_poured_again(void **state)
+{
+    static const char *const is_done =
+        "SELECT is_done * is_numbered FROM registry_backfill WHERE epoch = 2";
+    struct rng rng = seeded();
+    struct indexer *indexer;
+    char pk[32];
+
+    begin(state);
+    put_random(&rng, 400);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    watch(2);
+    start_by("price", false, 0);
+    refresh(indexer);
+    for (uint64_t i = 0; i < 20; i++)
+        place_put(&place, LANE_MAIN, key(20000 + i, pk), 1, 1000);
+    refresh(indexer); /* not to the epoch that waits for its numbers */
+    exec(place.store, "UPDATE registry_backfill SET is_done = 1, poured_count = 400, "
+                      "hash = 9223372036854775807 WHERE epoch = 2");
+    run_all(indexer);
+    assert_int_equal(read_integer(place.store, is_done), 1);
+    shelves_equal_registry(&shelves[0], 1, &place);
+    assert_int_equal(
+        read_integer(place.store, "SELECT poured_count FROM registry_backfill WHERE epoch = 2"),
+        420);
+    do_switch();
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+static void disarm(void)
+{
+    for (int i = 0; i < STORE_FAULT_POINT_COUNT; i++)
+        store_fault_arm(place.store, (enum store_fault_point)i, 0, 0);
+}
+
 static void what_is_no_order_is_refused(void **state)
 {
     Torg__V1__StartEpochRequest request = TORG__V1__START_EPOCH_REQUEST__INIT;
@@ -501,12 +540,6 @@ static void arm(struct chaos *chaos)
 
     store_fault_arm(place.store, points[rng_below(&chaos->rng, ARRAY_COUNT(points))],
                     (unsigned)rng_below(&chaos->rng, 20), 1);
-}
-
-static void disarm(void)
-{
-    for (int i = 0; i < STORE_FAULT_POINT_COUNT; i++)
-        store_fault_arm(place.store, (enum store_fault_point)i, 0, 0);
 }
 
 static void step(struct chaos *chaos)
@@ -603,6 +636,7 @@ static const struct test_case cases[] = {
     CASE(another_owner_goes_on_in_the_same_order),
     CASE(an_epoch_is_given_up_while_it_is_numbered),
     CASE(a_shard_of_too_many_is_numbered_as_far_as_it_goes),
+    CASE(what_an_older_indexer_has_poured_is_numbered_and_poured_again),
     CASE(what_is_no_order_is_refused),
     CASE(faults_writes_and_owners_keep_the_order),
 };

@@ -122,13 +122,15 @@ int backfill_add_late(struct store_tx *tx, int64_t client_id, int64_t epoch, uin
 
 /* --- numbers before the first --- */
 
-int backfill_note_numbered(struct store_tx *tx, const struct backfill_place *place, struct err *err)
+int backfill_note_numbered(struct store_tx *tx, const struct backfill_place *place, int64_t hash,
+                           struct err *err)
 {
     return store_exec(tx,
-                      "UPDATE registry_backfill SET is_numbered = 1 "
+                      "UPDATE registry_backfill SET is_numbered = 1, hash = $4, is_done = 0, "
+                      "poured_count = 0, refused_count = 0 "
                       "WHERE client_id = $1 AND epoch = $2 AND shard = $3",
                       STORE_WITH(STORE_V_INT(place->client_id), STORE_V_INT(place->epoch),
-                                 STORE_V_INT(place->shard)),
+                                 STORE_V_INT(place->shard), STORE_V_INT(hash)),
                       NULL, err);
 }
 

@@ -32,6 +32,7 @@
 struct ranking {
     struct epoch_shard at;
     struct rank_list *list; /* owned */
+    int64_t before;         /* no hash of the shard is up to this one */
     int64_t hash, last;     /* all up to this one are read, of the shard's */
     bool is_read;
     bool is_full;                  /* others are numbered behind, in no order */
@@ -64,7 +65,7 @@ static struct ranking *obtain(struct indexer *indexer, const struct epoch_view *
     ranking->list = rank_list_new(count_max ? count_max : NUMBER_RANK_COUNT_MAX);
     number_shard_range(shard, client_numbering(indexer->client, epoch)->scheme, &first,
                        &ranking->last);
-    ranking->hash = first == INT64_MIN ? first : first - 1;
+    ranking->before = ranking->hash = first == INT64_MIN ? first : first - 1;
     indexer->ranking = ranking;
     return ranking;
 }
@@ -194,7 +195,7 @@ static int give_tx(struct store_tx *tx, void *arg, struct err *err)
     if (count)
         rc = numbers_give(indexer_numbers(indexer, step->epoch->numbering, ranking->at.shard), tx,
                           asks, count, clock_wall_us(indexer->base->clock), err);
-    return rc || !ranking->is_last ? rc : backfill_note_numbered(tx, &place, err);
+    return rc || !ranking->is_last ? rc : backfill_note_numbered(tx, &place, ranking->before, err);
 }
 
 static int give_chunk(struct ranking_step *step, struct err *err)
