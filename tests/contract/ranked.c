@@ -498,6 +498,39 @@ static void disarm(void)
         store_fault_arm(place.store, (enum store_fault_point)i, 0, 0);
 }
 
+/* The last document of the first chunk asks the store for its dictionary, which does not answer. */
+static void a_chunk_that_fails_is_ranked_once(void **state)
+{
+    struct rng rng = seeded();
+    struct indexer *indexer;
+    bool is_poured;
+    struct err err = {0};
+
+    begin(state);
+    place.base.rules.rank_count_max = 450;
+    put_random(&rng, 400);
+    exec(place.store, "UPDATE registry SET dictionary = 998 WHERE hash = "
+                      "(SELECT hash FROM registry ORDER BY hash LIMIT 1 OFFSET 249)");
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    watch(2);
+    start_by("price", false, 0);
+    refresh(indexer);
+    for (unsigned skip = 0; !strstr(err.text, "document doc-"); skip++) {
+        assert_true(skip < 20);
+        store_fault_arm(place.store, STORE_FAULT_EXEC, skip, 1);
+        assert_true(indexer_pour(indexer, &is_poured, &err) < 0);
+        disarm();
+        refresh(indexer); /* it claims the shard again */
+    }
+    run_all(indexer);
+    shelf_follow(&shelves[0], &place);
+    assert_int_equal(shelf_count(&shelves[0]), 399); /* that one cannot be read */
+    assert_in_order(&shelves[0], false, false);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
 static void what_is_no_order_is_refused(void **state)
 {
     Torg__V1__StartEpochRequest request = TORG__V1__START_EPOCH_REQUEST__INIT;
@@ -637,6 +670,7 @@ static const struct test_case cases[] = {
     CASE(an_epoch_is_given_up_while_it_is_numbered),
     CASE(a_shard_of_too_many_is_numbered_as_far_as_it_goes),
     CASE(what_an_older_indexer_has_poured_is_numbered_and_poured_again),
+    CASE(a_chunk_that_fails_is_ranked_once),
     CASE(what_is_no_order_is_refused),
     CASE(faults_writes_and_owners_keep_the_order),
 };
