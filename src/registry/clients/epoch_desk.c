@@ -127,21 +127,25 @@ static struct act act_of(const struct epoch_desk *desk, const char *principal, c
                                   .detail = ""}};
 }
 
-/* What its searchers refused is nobody's trouble any more, but for documents of its own. Those, and
- * what its pour could not send, are tried once more: what other epochs have is superseded then, and
- * what none has fails again, and is seen. */
+/* What searchers of an epoch that is built have refused is nobody's trouble any more, but for
+ * documents of its own. Those, what its pour could not send, and refusals of one that has served,
+ * which may stand for others' too, are tried once more: what other epochs have is superseded or
+ * sent then, and what none can have fails again, and is seen. */
 static int retire_failed(struct store_tx *tx, const struct act *act, int64_t epoch, struct err *err)
 {
     int64_t client_id = act->client->id;
-    int rc = store_exec(tx,
+    const struct epoch_view *view = client_epoch(act->client, epoch);
+    int rc = 0;
+
+    if (view && view->state == STATE(BUILDING))
+        rc = store_exec(tx,
                         "DELETE FROM registry_failed WHERE client_id = $1 AND refused_epoch = $2 "
                         "AND epoch <> $2",
                         STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(epoch)), NULL, err);
-
     return rc ? rc
               : store_exec(tx,
                            "UPDATE registry_failed SET next_us = $3 WHERE client_id = $1 "
-                           "AND epoch = $2 AND next_us = 0",
+                           "AND (epoch = $2 OR refused_epoch = $2) AND next_us = 0",
                            STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(epoch),
                                       STORE_V_INT(clock_wall_us(act->desk->clock))),
                            NULL, err);
