@@ -96,6 +96,14 @@ static int take_key(void *arg, const struct slot_row *row, struct err *err)
     return 0;
 }
 
+/* With room for what will be learnt: of a shard that owns more, the rest stays in the store. */
+static struct key_table *new_table(const struct numbers *numbers)
+{
+    uint64_t owned = slots_owned(&numbers->slots);
+
+    return key_table_new(owned < NUMBER_KNOWN_COUNT_MAX ? owned : NUMBER_KNOWN_COUNT_MAX);
+}
+
 /* The next keys, as of the change that the table is as of. */
 static int learn(struct numbers *numbers, struct store_tx *tx, uint32_t asked, struct err *err)
 {
@@ -110,7 +118,7 @@ static int learn(struct numbers *numbers, struct store_tx *tx, uint32_t asked, s
         (known->table && key_table_count(known->table) >= NUMBER_KNOWN_COUNT_MAX))
         return 0;
     if (!known->table)
-        known->table = key_table_new(slots_owned(&numbers->slots));
+        known->table = new_table(numbers);
     buf_init(&page.last, NUMBER_KEY_SIZE_MAX);
     rc = slot_rows_after(tx, &numbers->place, after, max, take_key, &page, err);
     if (rc == 0 && !page.is_refused) {

@@ -9,9 +9,11 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "codec/message.h"
 #include "contract/indexer_fixture.h"
 #include "numerator/bounds.h"
 #include "registry/bounds.h"
+#include "registry/clients/epoch_desk.h"
 #include "registry/indexing/failed.h"
 #include "registry/indexing/queue_desk.h"
 
@@ -205,6 +207,185 @@ static void a_fault_of_the_world_parks_nothing(void **state)
     end();
 }
 
+/* --- another epoch --- */
+
+static struct epoch_desk epochs_of(void)
+{
+    return (struct epoch_desk){.store = place.store,
+                               .clients = place.receiver.clients,
+                               .dictionaries = place.receiver.dictionaries,
+                               .topics = place.topics,
+                               .clock = &place.clock.base};
+}
+
+/* The indexer knows the client as it is. */
+static void refresh(void)
+{
+    clock_manual_advance(&place.clock, 2 * CLIENT_REFRESH_MS * MS_US);
+    place_run(indexer);
+}
+
+/* field: changed to a keyword; NULL: none is. */
+static void start_epoch(const char *field)
+{
+    const struct epoch_desk desk = epochs_of();
+    Torg__V1__StartEpochRequest request = TORG__V1__START_EPOCH_REQUEST__INIT;
+    Torg__V1__EpochStatus status = TORG__V1__EPOCH_STATUS__INIT;
+    Torg__V1__SchemaField changed = TORG__V1__SCHEMA_FIELD__INIT;
+    Torg__V1__SchemaField *fields[] = {&changed};
+    struct violations reasons = violations_in(place.arena);
+    struct err err = {0};
+
+    changed.name = (char *)field;
+    changed.type = TORG__V1__SCHEMA_FIELD__TYPE__KEYWORD;
+    request.fields = fields;
+    request.n_fields = field != NULL;
+    if (epoch_desk_start(&desk, place.client, "ann", &request, &reasons, &status, &err))
+        fail_msg("%s", err.text);
+    refresh();
+}
+
+static void give_up_epoch(void)
+{
+    const struct epoch_desk desk = epochs_of();
+    Torg__V1__AbandonEpochRequest request = TORG__V1__ABANDON_EPOCH_REQUEST__INIT;
+    Torg__V1__EpochStatus status = TORG__V1__EPOCH_STATUS__INIT;
+    struct err err = {0};
+
+    if (epoch_desk_abandon(&desk, place.client, "ann", &request, place.arena, &status, &err))
+        fail_msg("%s", err.text);
+    refresh();
+}
+
+/* What it queues waits in its lane. */
+static void pour(void)
+{
+    bool is_poured = true;
+    struct err err = {0};
+
+    while (is_poured)
+        if (indexer_pour(indexer, &is_poured, &err))
+            fail_msg("%s", err.text);
+}
+
+static int64_t count_failed(const char *where)
+{
+    char sql[256];
+
+    snprintf(sql, sizeof(sql), "SELECT COUNT(*) FROM registry_failed WHERE %s", where);
+    return read_integer(place.store, sql);
+}
+
+/* It has failed for the epoch that serves, and then for the one that is built, which is given up.
+ */
+static void expect_failures_are_joined(void)
+{
+    assert_int_equal(count_failed("pk = 'bad' AND epoch = 1 AND next_us = 0"), 1);
+    mend("bad");
+    exec(place.store, "UPDATE registry_failed SET next_us = 1");
+    give_up_epoch();
+    shelves_equal_registry(&shelf, 1, &place);
+    assert_non_null(shelf_find(&shelf, "bad"));
+    assert_int_equal(count_failed("1 = 1"), 0);
+}
+
+static void a_failure_of_a_pour_hides_none_of_the_epoch_that_serves(void **state)
+{
+    int64_t first_us;
+
+    begin(state);
+    shelf.epoch = 1;
+    place.base.rules.try_count = 1;
+    prepare_damage();
+    place_put(&place, LANE_MAIN, "bad", 1, 1);
+    damage("bad");
+    place_run(indexer);
+    first_us = failed_integer("first_us");
+    mend("bad");
+    start_epoch(NULL);
+    pour();
+    damage("bad");
+    place_run(indexer);
+    assert_int_equal(failed_integer("first_us"), first_us);
+    expect_failures_are_joined();
+    end();
+}
+
+static void nor_one_that_is_not_committed_yet(void **state)
+{
+    begin(state);
+    shelf.epoch = 1;
+    place.base.rules.try_count = 1;
+    prepare_damage();
+    start_epoch(NULL);
+    place_put(&place, LANE_MAIN, "bad", 1, 1);
+    pour();
+    damage("bad");
+    place_run(indexer);
+    expect_failures_are_joined();
+    end();
+}
+
+static void failures_of_an_epoch_go_with_it(void **state)
+{
+    begin(state);
+    place.base.rules.try_count = 1;
+    prepare_damage();
+    place_put(&place, LANE_MAIN, "bad", 1, 1);
+    place_run(indexer);
+    start_epoch(NULL);
+    pour();
+    damage("bad");
+    place_run(indexer);
+    assert_int_equal(count_failed("pk = 'bad' AND epoch = 2 AND next_us = 0"), 1);
+    exec(place.store,
+         "INSERT INTO registry_failed (client_id, shard, pk, epoch, version, modify_us, "
+         "attempt_count, next_us, first_us, reason, refused_epoch) SELECT client_id, 0, pk, epoch, "
+         "version, modify_us, 1, 0, 1, 'searchers of epoch 2', 2 FROM registry WHERE pk = 'good'");
+    mend("bad");
+    give_up_epoch();
+    assert_int_equal(count_failed("1 = 1"), 0);
+    end();
+}
+
+/* It was written for the epoch by name, and no other can have it. */
+static void but_for_documents_of_its_own(void **state)
+{
+    Torg__V1__RawDocument *document;
+    Torg__V1__RawField *price;
+    Torg__V1__Verdict **verdicts;
+    struct err err = {0};
+
+    begin(state);
+    place.base.rules.try_count = 1;
+    prepare_damage();
+    start_epoch("price");
+    document = MESSAGE_NEW(raw_document, place.arena);
+    price = MESSAGE_NEW(raw_field, place.arena);
+    document->pk = (char *)"own";
+    document->version = 1;
+    document->epoch = 2;
+    document->fields = &price;
+    document->n_fields = 1;
+    price->name = (char *)"price";
+    price->_keyword_case = TORG__V1__RAW_FIELD___KEYWORD_KEYWORD;
+    price->keyword = (char *)"cheap";
+    if (receiver_put(&place.receiver, place.client, LANE_MAIN, &document, 1, place.arena, &verdicts,
+                     &err))
+        fail_msg("%s", err.text);
+    place_run(indexer);
+    assert_int_equal(count_failed("1 = 1"), 0);
+    exec(place.store,
+         "INSERT INTO registry_failed (client_id, shard, pk, epoch, version, modify_us, "
+         "attempt_count, next_us, first_us, reason, refused_epoch) SELECT client_id, 0, pk, epoch, "
+         "version, modify_us, 1, 0, 1, 'searchers of epoch 2', 2 FROM registry WHERE pk = 'own'");
+    give_up_epoch();
+    assert_int_equal(count_failed("pk = 'own' AND next_us = 0 AND refused_epoch = 0 AND reason "
+                                  "LIKE '%price%'"),
+                     1);
+    end();
+}
+
 /* --- the operator's side --- */
 
 static struct queue_desk desk_of(void)
@@ -395,6 +576,10 @@ static const struct test_case cases[] = {
     CASE(a_newer_write_takes_a_parked_one_off),
     CASE(a_newer_failure_begins_its_tries_anew),
     CASE(a_fault_of_the_world_parks_nothing),
+    CASE(a_failure_of_a_pour_hides_none_of_the_epoch_that_serves),
+    CASE(nor_one_that_is_not_committed_yet),
+    CASE(failures_of_an_epoch_go_with_it),
+    CASE(but_for_documents_of_its_own),
     CASE(failed_documents_are_listed_by_pages_and_filters),
     CASE(one_is_shown_replayed_and_dropped),
     CASE(all_of_a_client_are_replayed),

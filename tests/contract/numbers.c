@@ -894,6 +894,25 @@ static void known_keys_are_not_asked_of_the_store(void **state)
     free(work);
 }
 
+/* Its owner learns no more keys than it may: there is no room for those of all numbers. */
+static void a_shard_of_very_many_takes_no_more_memory_than_it_may(void **state)
+{
+    struct fixture *fixture = start_migrated(state);
+    const struct number_rules rules = {0};
+    struct work *work = mem_zero(sizeof(*work));
+    struct op *op = &work->ops[0];
+    struct err err = {0};
+
+    nearly_all_are_given(fixture, "", 2);
+    work->numbers = opened(fixture, &rules);
+    *op = (struct op){.numbers = work->numbers, .count = 1};
+    op->asks[0] = (struct number_ask){.key = key_of(1)};
+    assert_int_equal(store_read(fixture->store, look, op, &err), 0);
+    assert_in_range(numbers_known(work->numbers).size, 1, 1 << 30);
+    numbers_close(work->numbers);
+    free(work);
+}
+
 /* What begins and ends a key's time to live counts as a change, so that no owner's memory misses
  * it. */
 static void leaving_and_coming_back_are_changes(void **state)
@@ -935,6 +954,7 @@ static const struct test_case cases[] = {
     CASE(what_is_left_is_given),
     CASE(bad_keys_change_nothing),
     CASE(known_keys_are_not_asked_of_the_store),
+    CASE(a_shard_of_very_many_takes_no_more_memory_than_it_may),
     CASE(leaving_and_coming_back_are_changes),
 };
 

@@ -279,7 +279,7 @@ static void assert_no_way_around(void)
     assert_string_equal(status.waits_for[0], "documents of shard 0 are being numbered by price");
     assert_string_equal(status.epochs[1]->numbered_by, "price");
     assert_int_equal(try_switch(true, &err), ERR_PRECONDITION);
-    assert_non_null(strstr(err.text, "is being numbered by price"));
+    assert_non_null(strstr(err.text, "is numbered by price, and shard 0"));
 }
 
 static void what_is_written_meanwhile_comes_behind_and_is_not_lost(void **state)
@@ -331,6 +331,42 @@ static void what_is_written_meanwhile_comes_behind_and_is_not_lost(void **state)
                      COUNT + 3);
     assert_false(shelves[0].documents[0].is_there);
     do_switch();
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+/* Numbered, and in the middle of its pour: what was withheld from it before comes with the rest. */
+static void no_force_goes_there_before_all_is_poured(void **state)
+{
+    struct rng rng = seeded();
+    struct indexer *indexer;
+    char pk[32];
+    struct err err = {0};
+
+    begin(state);
+    put_random(&rng, DOCUMENT_COUNT);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    watch(2);
+    start_by("price", false, 0);
+    refresh(indexer);
+    assert_true(pour(indexer));
+    for (uint64_t i = 0; i < 50; i++) /* anywhere in the shard */
+        place_put(&place, LANE_MAIN, key(20000 + i, pk), 1, 1000);
+    refresh(indexer);
+    while (!read_integer(place.store, "SELECT is_numbered FROM registry_backfill WHERE epoch = 2"))
+        assert_true(pour(indexer));
+    assert_true(pour(indexer)); /* a first chunk */
+    assert_int_equal(
+        read_integer(place.store, "SELECT is_done FROM registry_backfill WHERE epoch = 2"), 0);
+    assert_int_equal(try_switch(true, &err), ERR_PRECONDITION);
+    assert_non_null(strstr(err.text, "it cannot be forced"));
+    while (!read_integer(place.store, "SELECT is_done FROM registry_backfill WHERE epoch = 2"))
+        pour(indexer);
+    if (try_switch(true, &err)) /* the rest waits in the queue, and is sent to it there */
+        fail_msg("%s", err.text);
+    refresh(indexer);
+    shelves_equal_registry(&shelves[0], 1, &place);
     indexer_free(indexer);
     index_place_close(&place);
 }
@@ -423,6 +459,78 @@ static void a_shard_of_too_many_is_numbered_as_far_as_it_goes(void **state)
     index_place_close(&place);
 }
 
+/* An indexer of an older version has poured in no order, as it took the shard for a while. What it
+ * was not asked to send comes all the same, and the epoch can be switched to. */
+static void what_an_older_indexer_has_poured_is_numbered_and_poured_again(void **state)
+{
+    static const char *const is_done =
+        "SELECT is_done * is_numbered FROM registry_backfill WHERE epoch = 2";
+    struct rng rng = seeded();
+    struct indexer *indexer;
+    char pk[32];
+
+    begin(state);
+    put_random(&rng, 400);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    watch(2);
+    start_by("price", false, 0);
+    refresh(indexer);
+    for (uint64_t i = 0; i < 20; i++)
+        place_put(&place, LANE_MAIN, key(20000 + i, pk), 1, 1000);
+    refresh(indexer); /* not to the epoch that waits for its numbers */
+    exec(place.store, "UPDATE registry_backfill SET is_done = 1, poured_count = 400, "
+                      "hash = 9223372036854775807 WHERE epoch = 2");
+    run_all(indexer);
+    assert_int_equal(read_integer(place.store, is_done), 1);
+    shelves_equal_registry(&shelves[0], 1, &place);
+    assert_int_equal(
+        read_integer(place.store, "SELECT poured_count FROM registry_backfill WHERE epoch = 2"),
+        420);
+    do_switch();
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+static void disarm(void)
+{
+    for (int i = 0; i < STORE_FAULT_POINT_COUNT; i++)
+        store_fault_arm(place.store, (enum store_fault_point)i, 0, 0);
+}
+
+/* The last document of the first chunk asks the store for its dictionary, which does not answer. */
+static void a_chunk_that_fails_is_ranked_once(void **state)
+{
+    struct rng rng = seeded();
+    struct indexer *indexer;
+    bool is_poured;
+    struct err err = {0};
+
+    begin(state);
+    place.base.rules.rank_count_max = 450;
+    put_random(&rng, 400);
+    exec(place.store, "UPDATE registry SET dictionary = 998 WHERE hash = "
+                      "(SELECT hash FROM registry ORDER BY hash LIMIT 1 OFFSET 249)");
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    watch(2);
+    start_by("price", false, 0);
+    refresh(indexer);
+    for (unsigned skip = 0; !strstr(err.text, "document doc-"); skip++) {
+        assert_true(skip < 20);
+        store_fault_arm(place.store, STORE_FAULT_EXEC, skip, 1);
+        assert_true(indexer_pour(indexer, &is_poured, &err) < 0);
+        disarm();
+        refresh(indexer); /* it claims the shard again */
+    }
+    run_all(indexer);
+    shelf_follow(&shelves[0], &place);
+    assert_int_equal(shelf_count(&shelves[0]), 399); /* that one cannot be read */
+    assert_in_order(&shelves[0], false, false);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
 static void what_is_no_order_is_refused(void **state)
 {
     Torg__V1__StartEpochRequest request = TORG__V1__START_EPOCH_REQUEST__INIT;
@@ -465,12 +573,6 @@ static void arm(struct chaos *chaos)
 
     store_fault_arm(place.store, points[rng_below(&chaos->rng, ARRAY_COUNT(points))],
                     (unsigned)rng_below(&chaos->rng, 20), 1);
-}
-
-static void disarm(void)
-{
-    for (int i = 0; i < STORE_FAULT_POINT_COUNT; i++)
-        store_fault_arm(place.store, (enum store_fault_point)i, 0, 0);
 }
 
 static void step(struct chaos *chaos)
@@ -563,9 +665,12 @@ static const struct test_case cases[] = {
     CASE(numbers_follow_a_field),
     CASE(a_side_field_ranks_and_what_has_none_comes_last),
     CASE(what_is_written_meanwhile_comes_behind_and_is_not_lost),
+    CASE(no_force_goes_there_before_all_is_poured),
     CASE(another_owner_goes_on_in_the_same_order),
     CASE(an_epoch_is_given_up_while_it_is_numbered),
     CASE(a_shard_of_too_many_is_numbered_as_far_as_it_goes),
+    CASE(what_an_older_indexer_has_poured_is_numbered_and_poured_again),
+    CASE(a_chunk_that_fails_is_ranked_once),
     CASE(what_is_no_order_is_refused),
     CASE(faults_writes_and_owners_keep_the_order),
 };

@@ -590,6 +590,31 @@ static void so_it_is_of_a_searcher_elsewhere(void **state)
     expect_left_out(state, true);
 }
 
+/* The pour has left it out, for the registry's copy is damaged: that is an answer, and no error. */
+static void what_cannot_be_read_is_stuck(void **state)
+{
+    struct change_progress progress;
+    const char *lost;
+
+    begin(state);
+    put_brand("a", 1, "1");
+    lost = put_brand("b", 1, "2");
+    place_run(indexer);
+    read_refusals();
+    follow();
+    exec(place.store, "UPDATE registry SET dictionary = 998 WHERE pk = 'b'"); /* there is none */
+    build_epoch("brand", TORG__V1__SCHEMA_FIELD__TYPE__INTEGER);
+    serve_built_epoch();
+    progress = wait_for(lost);
+    assert_int_equal(progress.next, CHANGE_SEARCHABLE);
+    assert_true(progress.is_stuck);
+    assert_non_null(strstr(progress.reason, "cannot be read"));
+    assert_non_null(strstr(progress.reason, "dictionary 998"));
+    assert_int_equal(traced("b", "indexed")->state, TORG__V1__TRACE_STEP__STATE__STUCK);
+    assert_non_null(strstr(traced("b", "indexed")->text, "cannot be read"));
+    end();
+}
+
 /* Written by name for the epoch that is built, it comes with the switch. */
 static void what_is_of_an_epoch_that_is_built_waits_for_it(void **state)
 {
@@ -631,6 +656,7 @@ static void what_is_of_an_epoch_that_is_built_waits_for_it(void **state)
 }
 
 static const struct test_case cases[] = {
+    CASE(what_cannot_be_read_is_stuck),
     CASE(what_searchers_cannot_apply_is_parked_and_told),
     CASE(a_replay_sends_it_again_and_it_may_come_back),
     CASE(a_newer_write_that_fits_ends_it),

@@ -56,7 +56,7 @@ int row_left_out(const struct inspect *inspect, const struct client_view *client
 {
     const struct epoch_view *serving = client_epoch(client, client->serving_epoch);
     const struct epoch_view *own = client_epoch(client, order->epoch);
-    struct err misfit;
+    struct err misfit, why;
     struct row row = {0};
     bool found, is_suited = true;
     int rc = 0;
@@ -68,9 +68,17 @@ int row_left_out(const struct inspect *inspect, const struct client_view *client
     rc = row_read(inspect->store, client->id, pk, true, arena, &row, &found, err);
     if (rc || !found || row.status != ROW_ALIVE || order_compare(&row.order, order) != 0)
         return rc;
-    rc = suits(inspect, client, serving, &row, arena, &is_suited, &misfit, err);
-    if (rc || is_suited)
-        return rc;
+    rc = suits(inspect, client, serving, &row, arena, &is_suited, &misfit, &why);
+    if (rc && !row_is_at_fault(rc))
+        return err_set(err, rc, "%s", why.text);
+    if (rc) { /* no epoch comes to have it */
+        *left_out = LEFT_OUT_STAYS;
+        snprintf(text, LEFT_OUT_TEXT_SIZE, "what the registry has of it cannot be read: %s",
+                 why.text);
+        return 0;
+    }
+    if (is_suited)
+        return 0;
     if (own && own->state == TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING)
         *left_out = LEFT_OUT_TO_COME;
     else

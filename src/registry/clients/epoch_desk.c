@@ -29,22 +29,6 @@ const struct epoch_view *epoch_in(const struct client_view *client,
 
 /* --- rows --- */
 
-/* All that is kept of the epoch but documents, which are of no epoch alone. */
-static int retire(struct store_tx *tx, int64_t client_id, int64_t epoch, struct err *err)
-{
-    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(epoch)};
-    int rc = store_exec(tx, "DELETE FROM registry_backfill WHERE client_id = $1 AND epoch = $2",
-                        params, 2, NULL, err);
-
-    if (!rc)
-        rc = store_exec(tx, "DELETE FROM registry_field WHERE client_id = $1 AND epoch = $2",
-                        params, 2, NULL, err);
-    if (!rc)
-        rc = store_exec(tx, "DELETE FROM registry_epoch WHERE client_id = $1 AND epoch = $2",
-                        params, 2, NULL, err);
-    return rc;
-}
-
 static int set_state(struct store_tx *tx, int64_t client_id, int64_t epoch,
                      Torg__V1__IndexMap__Epoch__State state, struct err *err)
 {
@@ -143,6 +127,46 @@ static struct act act_of(const struct epoch_desk *desk, const char *principal, c
                                   .detail = ""}};
 }
 
+/* What searchers of an epoch that is built have refused is nobody's trouble any more, but for
+ * documents of its own. Those, what its pour could not send, and refusals of one that has served,
+ * which may stand for others' too, are tried once more: what other epochs have is superseded or
+ * sent then, and what none can have fails again, and is seen. */
+static int retire_failed(struct store_tx *tx, const struct act *act, int64_t epoch, struct err *err)
+{
+    int64_t client_id = act->client->id;
+    const struct epoch_view *view = client_epoch(act->client, epoch);
+    int rc = 0;
+
+    if (view && view->state == STATE(BUILDING))
+        rc = store_exec(tx,
+                        "DELETE FROM registry_failed WHERE client_id = $1 AND refused_epoch = $2 "
+                        "AND epoch <> $2",
+                        STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(epoch)), NULL, err);
+    return rc ? rc
+              : store_exec(tx,
+                           "UPDATE registry_failed SET next_us = $3 WHERE client_id = $1 "
+                           "AND (epoch = $2 OR refused_epoch = $2) AND next_us = 0",
+                           STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(epoch),
+                                      STORE_V_INT(clock_wall_us(act->desk->clock))),
+                           NULL, err);
+}
+
+/* All that is kept of the epoch but documents, which are of no epoch alone. */
+static int retire(struct store_tx *tx, const struct act *act, int64_t epoch, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(act->client->id), STORE_V_INT(epoch)};
+    int rc = store_exec(tx, "DELETE FROM registry_backfill WHERE client_id = $1 AND epoch = $2",
+                        params, 2, NULL, err);
+
+    if (!rc)
+        rc = store_exec(tx, "DELETE FROM registry_field WHERE client_id = $1 AND epoch = $2",
+                        params, 2, NULL, err);
+    if (!rc)
+        rc = store_exec(tx, "DELETE FROM registry_epoch WHERE client_id = $1 AND epoch = $2",
+                        params, 2, NULL, err);
+    return rc ? rc : retire_failed(tx, act, epoch, err);
+}
+
 /* --- start --- */
 
 struct starting {
@@ -223,7 +247,7 @@ static int start_tx(struct store_tx *tx, void *arg, struct err *err)
         rc = insert_epoch(tx, act, err);
     /* after a way back the kept one is what writers are in: it stays */
     if (!rc && kept && kept->epoch != act->client->writing_epoch)
-        rc = retire(tx, act->client->id, kept->epoch, err);
+        rc = retire(tx, act, kept->epoch, err);
     return rc ? rc : client_touch(tx, act->client->id, err);
 }
 
@@ -293,25 +317,24 @@ static int check_lacks(struct store_tx *tx, struct act *act, struct err *err)
     return rc ? rc : refuse_lacks(act, lacks.list, lacks.count, err);
 }
 
-/* What is written before a shard is numbered comes to the epoch with its pour alone: who went there
- * without it would lose writes, and no force is meant to do that. */
+/* What is written before a shard is numbered comes to the epoch with its pour alone, which ends
+ * when the epoch is built no more: who went there before would lose writes, and no force is meant
+ * to do that. */
 static int check_numbered(struct store_tx *tx, const struct act *act, struct err *err)
 {
     const struct epoch_view *epoch = client_epoch(act->client, act->epoch);
-    const struct backfill_place first = {act->client->id, act->epoch, 0};
-    uint64_t shards = 0;
+    int64_t shard = -1;
     int rc = 0;
 
     if (*epoch->number_by)
-        rc = backfill_find_unnumbered(tx, &first, client_numbering(act->client, epoch)->scheme,
-                                      &shards, err);
-    if (rc || !shards)
+        rc = backfill_find_unpoured(tx, act->client->id, act->epoch, &shard, err);
+    if (rc || shard < 0)
         return rc;
     return err_set(err, ERR_PRECONDITION,
-                   "epoch %" PRId64
-                   " is being numbered by %s, and has no document yet: wait, or abandon it; it "
-                   "cannot be forced",
-                   act->epoch, epoch->number_by);
+                   "epoch %" PRId64 " is numbered by %s, and shard %" PRId64
+                   " has not all its documents yet: writes that come with them would be lost; "
+                   "wait, or abandon it; it cannot be forced",
+                   act->epoch, epoch->number_by, shard);
 }
 
 /* Who is moved to an epoch does not find what does not fit it: that is to be known, not met. */
@@ -362,7 +385,7 @@ static int switch_tx(struct store_tx *tx, void *arg, struct err *err)
         else if (epoch == client->serving_epoch)
             rc = set_state(tx, client->id, epoch, STATE(KEPT), err);
         else
-            rc = retire(tx, client->id, epoch, err);
+            rc = retire(tx, act, epoch, err);
     }
     return rc ? rc : set_client(tx, client->id, act->epoch, act->epoch, err);
 }
@@ -437,7 +460,7 @@ static int abandon_tx(struct store_tx *tx, void *arg, struct err *err)
     int rc = begin_act(tx, act, err);
 
     if (!rc)
-        rc = retire(tx, act->client->id, act->epoch, err);
+        rc = retire(tx, act, act->epoch, err);
     return rc ? rc : client_touch(tx, act->client->id, err);
 }
 

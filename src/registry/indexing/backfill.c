@@ -122,13 +122,15 @@ int backfill_add_late(struct store_tx *tx, int64_t client_id, int64_t epoch, uin
 
 /* --- numbers before the first --- */
 
-int backfill_note_numbered(struct store_tx *tx, const struct backfill_place *place, struct err *err)
+int backfill_note_numbered(struct store_tx *tx, const struct backfill_place *place, int64_t hash,
+                           struct err *err)
 {
     return store_exec(tx,
-                      "UPDATE registry_backfill SET is_numbered = 1 "
+                      "UPDATE registry_backfill SET is_numbered = 1, hash = $4, is_done = 0, "
+                      "poured_count = 0, refused_count = 0 "
                       "WHERE client_id = $1 AND epoch = $2 AND shard = $3",
                       STORE_WITH(STORE_V_INT(place->client_id), STORE_V_INT(place->epoch),
-                                 STORE_V_INT(place->shard)),
+                                 STORE_V_INT(place->shard), STORE_V_INT(hash)),
                       NULL, err);
 }
 
@@ -147,6 +149,17 @@ int backfill_find_unnumbered(struct store_tx *tx, const struct backfill_place *f
     while (store_next(&rows))
         *shards |= UINT64_C(1) << (rows.columns[0].integer - first->shard);
     return store_rows_end(&rows, err);
+}
+
+int backfill_find_unpoured(struct store_tx *tx, int64_t client_id, int64_t epoch, int64_t *shard,
+                           struct err *err)
+{
+    *shard = -1;
+    return store_find_integer(tx,
+                              "SELECT shard FROM registry_backfill WHERE client_id = $1 "
+                              "AND epoch = $2 AND (is_numbered = 0 OR is_done = 0) "
+                              "ORDER BY shard LIMIT 1",
+                              STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(epoch)), shard, err);
 }
 
 /* --- pours after the first --- */

@@ -51,12 +51,17 @@ int backfill_find(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_
 /* ERR_STALE: it is not at from any more. */
 int backfill_move(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,
                   int64_t from, const struct backfill *to, struct err *err);
-/* The shard's documents have their numbers: they may be poured. */
-int backfill_note_numbered(struct store_tx *tx, const struct backfill_place *place,
+/* The shard's documents have their numbers: they may be poured, from hash on. An indexer of an
+ * older version, which does not wait for that, may have poured some or all: that begins anew, for
+ * what was written since has waited for it. */
+int backfill_note_numbered(struct store_tx *tx, const struct backfill_place *place, int64_t hash,
                            struct err *err);
 /* The shards of the epoch that are not numbered yet, from first on, as bits; at most 64. */
 int backfill_find_unnumbered(struct store_tx *tx, const struct backfill_place *first,
                              uint32_t shard_count, uint64_t *shards, struct err *err);
+/* The first shard of the epoch that is not numbered, or not poured to its end; -1: none. */
+int backfill_find_unpoured(struct store_tx *tx, int64_t client_id, int64_t epoch, int64_t *shard,
+                           struct err *err);
 /* The next pour begins, at the beginning. from: as backfill_find has told, empty if there was no
  * row. ERR_STALE: it is not so any more, as with the others. */
 int backfill_begin_again(struct store_tx *tx, const struct backfill_place *place,

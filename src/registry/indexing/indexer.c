@@ -92,24 +92,51 @@ static void add_cleared(struct pending *pending, const struct failed_element *se
     added->pk = arena_copy(pending->arena, seen->pk);
 }
 
+/* What a pour has queued fails for the epoch that is built alone. Where the same write has failed
+ * for other epochs already, the lane, which has one element a key, must go on with all of them:
+ * that failure, committed or not; NULL: there is none. */
+static const struct failed_element *failed_elsewhere(const struct pending *pending,
+                                                     const struct item *item)
+{
+    const struct order *order = &item->element.order;
+    const struct failed_element *failed = item->failed;
+
+    if (order->epoch <= item->row->order.epoch)
+        return NULL;
+    for (size_t i = 0; i < pending->failure_count; i++)
+        if (bytes_equal(pending->failures[i].element.pk, item->element.pk))
+            failed = &pending->failures[i].element;
+    return failed && failed->order.epoch != order->epoch &&
+                   failed->order.version == order->version &&
+                   failed->order.modify_us == order->modify_us
+               ? failed
+               : NULL;
+}
+
 static void add_failure(struct indexer *indexer, const struct item *item, int64_t now_us)
 {
     struct pending *pending = &indexer->pending;
     int64_t attempt_count = item->attempt_count + 1;
     bool is_parked = attempt_count >= indexer->base->rules.try_count;
+    const struct failed_element *before = failed_elsewhere(pending, item);
+    struct failed_element failed = {
+        .shard = indexer->shard,
+        .pk = arena_copy(pending->arena, item->element.pk),
+        .order = before ? item->row->order : item->element.order,
+        .attempt_count = attempt_count,
+        .next_us = is_parked ? 0 : now_us + failed_pause_us(attempt_count),
+        .first_us = before           ? before->first_us
+                    : item->first_us ? item->first_us
+                                     : now_us,
+        .reason = arena_copy(pending->arena, bytes_of(item->reason)),
+        .refused_epoch = before ? before->refused_epoch : 0,
+    };
 
     assert(item->state == ITEM_FAILED && item->reason);
     pending->failures = mem_grow(pending->failures, pending->failure_count + 1,
                                  sizeof(*pending->failures), &pending->failure_capacity);
-    pending->failures[pending->failure_count++] = (struct pending_failure){
-        .element = {.shard = indexer->shard,
-                    .pk = arena_copy(pending->arena, item->element.pk),
-                    .order = item->element.order,
-                    .attempt_count = attempt_count,
-                    .next_us = is_parked ? 0 : now_us + failed_pause_us(attempt_count),
-                    .first_us = item->first_us ? item->first_us : now_us,
-                    .reason = arena_copy(pending->arena, bytes_of(item->reason))},
-        .is_again = item->lane == LANE_FAILED};
+    pending->failures[pending->failure_count++] =
+        (struct pending_failure){.element = failed, .is_again = item->lane == LANE_FAILED};
     if (is_parked) {
         counter_add(indexer->metrics.parked, 1);
         log_warn("a document is parked: torg queue show says why",

@@ -49,7 +49,8 @@ static int read_chunk(struct store_tx *tx, void *arg, struct err *err)
                        &pouring->before, &found, err);
     if (rc)
         return rc;
-    pouring->is_over = !found || pouring->before.is_done;
+    /* an older program knows of no numbers, and has poured without; they come first all the same */
+    pouring->is_over = !found || (pouring->before.is_done && pouring->before.is_numbered);
     if (pouring->is_over || !pouring->before.is_numbered)
         return 0;
     pouring->is_full = pouring->before.pour_no && pouring->before.mark_offset < 0;

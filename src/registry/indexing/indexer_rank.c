@@ -32,6 +32,7 @@
 struct ranking {
     struct epoch_shard at;
     struct rank_list *list; /* owned */
+    int64_t before;         /* no hash of the shard is up to this one */
     int64_t hash, last;     /* all up to this one are read, of the shard's */
     bool is_read;
     bool is_full;                  /* others are numbered behind, in no order */
@@ -64,7 +65,7 @@ static struct ranking *obtain(struct indexer *indexer, const struct epoch_view *
     ranking->list = rank_list_new(count_max ? count_max : NUMBER_RANK_COUNT_MAX);
     number_shard_range(shard, client_numbering(indexer->client, epoch)->scheme, &first,
                        &ranking->last);
-    ranking->hash = first == INT64_MIN ? first : first - 1;
+    ranking->before = ranking->hash = first == INT64_MIN ? first : first - 1;
     indexer->ranking = ranking;
     return ranking;
 }
@@ -121,24 +122,37 @@ static int rank_row(const struct ranking_step *step, const struct row *row, uint
     return rc && !row_is_at_fault(rc) ? err_set(err, rc, "%s", why.text) : 0;
 }
 
+struct ranked_row {
+    uint64_t rank;
+    int64_t hash;
+};
+
+/* A chunk that fails is read again: none of it is in the list by then. */
 static int read_chunk(struct ranking_step *step, struct err *err)
 {
     int64_t now_us = clock_wall_us(step->indexer->base->clock);
     struct ranking *ranking = step->ranking;
     int rc = store_read(step->indexer->base->store, read_rows, step, err);
+    struct ranked_row *ranked;
+    size_t count = 0;
 
+    if (rc)
+        return rc;
+    ranked = arena_array(step->arena, step->row_count + 1, sizeof(*ranked));
     for (size_t i = 0; i < step->row_count && !rc; i++) {
         const struct row *row = &step->rows[i];
-        uint64_t rank;
         bool fits = false;
 
+        ranked[count].hash = row->hash;
         if (is_there(row, now_us))
-            rc = rank_row(step, row, &rank, &fits, err);
-        if (!rc && fits && !rank_list_add(ranking->list, rank, row->hash))
-            ranking->is_full = true;
+            rc = rank_row(step, row, &ranked[count].rank, &fits, err);
+        count += fits;
     }
-    if (rc) /* those that are in the list already come into it again, and are given once */
+    if (rc)
         return rc;
+    for (size_t i = 0; i < count; i++)
+        if (!rank_list_add(ranking->list, ranked[i].rank, ranked[i].hash))
+            ranking->is_full = true;
     if (step->row_count)
         ranking->hash = step->rows[step->row_count - 1].hash;
     ranking->is_read = step->row_count < POUR_COUNT || ranking->is_full;
@@ -194,7 +208,7 @@ static int give_tx(struct store_tx *tx, void *arg, struct err *err)
     if (count)
         rc = numbers_give(indexer_numbers(indexer, step->epoch->numbering, ranking->at.shard), tx,
                           asks, count, clock_wall_us(indexer->base->clock), err);
-    return rc || !ranking->is_last ? rc : backfill_note_numbered(tx, &place, err);
+    return rc || !ranking->is_last ? rc : backfill_note_numbered(tx, &place, ranking->before, err);
 }
 
 static int give_chunk(struct ranking_step *step, struct err *err)

@@ -72,7 +72,7 @@ static int note_numbered(struct store_tx *tx, void *arg, struct err *err)
 {
     const struct backfill_place one = {CLIENT, EPOCH, *(uint32_t *)arg};
 
-    return backfill_note_numbered(tx, &one, err);
+    return backfill_note_numbered(tx, &one, -1000, err);
 }
 
 static void a_shard_is_numbered_by_itself(void **state)
@@ -88,8 +88,43 @@ static void a_shard_is_numbered_by_itself(void **state)
         assert_false(now(EPOCH, shard).is_numbered);
         assert_int_equal(change(note_numbered, &shard), 0);
         assert_true(now(EPOCH, shard).is_numbered);
+        assert_int_equal(now(EPOCH, shard).hash, -1000);
         assert_int_equal(change(find_unnumbered, &shards), 0);
         assert_int_equal(shards, left[shard]);
+    }
+}
+
+static int find_unpoured(struct store_tx *tx, void *arg, struct err *err)
+{
+    return backfill_find_unpoured(tx, CLIENT, EPOCH, arg, err);
+}
+
+static int finish(struct store_tx *tx, void *arg, struct err *err)
+{
+    static const struct backfill done = {.hash = -1, .is_done = true, .poured_count = 7};
+
+    return backfill_move(tx, CLIENT, EPOCH, *(uint32_t *)arg, -1000, &done, err);
+}
+
+/* What was poured before the shard was numbered is poured once more. */
+static void a_shard_is_poured_from_where_it_was_numbered(void **state)
+{
+    int64_t shard;
+
+    (void)state;
+    for (uint32_t i = 0; i < SHARD_COUNT; i++) {
+        assert_int_equal(change(find_unpoured, &shard), 0);
+        assert_int_equal(shard, i);
+        assert_int_equal(change(finish, &i), 0);
+    }
+    assert_int_equal(change(find_unpoured, &shard), 0);
+    assert_int_equal(shard, -1);
+    for (uint32_t i = SHARD_COUNT; i-- > 0;) {
+        assert_int_equal(change(note_numbered, &i), 0);
+        assert_false(now(EPOCH, i).is_done);
+        assert_int_equal(now(EPOCH, i).poured_count, 0);
+        assert_int_equal(change(find_unpoured, &shard), 0);
+        assert_int_equal(shard, i);
     }
 }
 
@@ -204,6 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_epoch_begins_with_nothing_poured_and_others_are_whole),
         cmocka_unit_test(a_shard_is_numbered_by_itself),
+        cmocka_unit_test(a_shard_is_poured_from_where_it_was_numbered),
         cmocka_unit_test(a_chunk_is_poured_once),
         cmocka_unit_test(a_pour_is_whole_after_both_marks),
         cmocka_unit_test(misfits_stay_counted_until_a_pour_has_counted_them),
