@@ -118,6 +118,7 @@ export const RUSSIAN = [
   ["the feed \"{feed}\" has an offer of this name: end it there first",
     "объявление с таким номером есть в фиде «{feed}»: сначала уберите его там"],
   ["there is no such offer", "такого объявления нет"],
+  ["there is no photo {name}", "фотографии {name} нет"],
   ["is deleted at the end of the task", "будет удалено в конце загрузки"],
 
   ["\"{value}\" has more than 15 digits", "«{value}»: больше 15 цифр"],
