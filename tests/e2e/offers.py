@@ -164,6 +164,11 @@ def strangers_see_active_offers_without_phones():
         for key in (shop.alice, shop.site, moderator, shop.start_key):
             content = shop.ok("OfferService/GetOffer", asked, key)["content"]
             tap.equal((bool(content["contacts"]["phones"]), content["externalId"]), (True, "sku-1"))
+        gone = shop.ok("OfferService/CreateOffer", {"content": BIKE}, shop.alice)["id"]
+        shop.ok("OfferService/DeleteOffer", {"id": gone}, shop.alice)
+        answer = shop.ok("OfferService/GetOffers", {"ids": [asked["id"], gone] * 50}, shop.bob)
+        tap.equal(([one["id"] for one in answer["offers"]], answer["missing"]), ([asked["id"]], [gone]),
+                  "what is asked for twice is answered once")
         shop.ok("OfferService/WithdrawOffer", asked, shop.alice)
         for key in (None, shop.bob, searcher, alices_writer):
             shop.refused("not_found", "OfferService/GetOffer", asked, key)
