@@ -78,6 +78,8 @@ int asking_run(struct asking *asking, Torg__V1__QueryStage **stages, size_t coun
     request->old_max_seconds = asking->old_max_seconds;
     rc = asking->search->ask(asking->search->ask_arg, request, asking->deadline_us, arena, response,
                              err);
+    if (rc == ERR_NOT_FOUND && asking->wait_count) /* there is an offer, and no index of it yet */
+        rc = err_set(err, ERR_TIMEOUT, "the offers have no index yet");
     if (rc && rc != ERR_NOT_FOUND)
         return tell_failure(asking, rc, err);
     for (size_t i = 0; i < count; i++) /* not found: there is no index before the first offer */
