@@ -52,12 +52,16 @@ function groupList(title, groups, kind) {
 }
 
 // Drawn when they are known: a server of before has no groups.
-async function drawGroups(box, task) {
+// Those that stand there are kept when the same task's rows are chosen by outcome.
+async function reasonGroups(place, task) {
+  if (place.querySelector("#report")?.dataset.task === task.taskId) return place.querySelector("#report-groups");
+  const box = h("div", { id: "report-groups", class: "stack-small" });
   try {
     const { refused, noted } = await call("FeedService", "GetReasons", { feed: task.feed, taskId: task.taskId });
     box.replaceChildren(...[groupList("groupsRefused", refused, "error-groups"),
       groupList("groupsNoted", noted, "noted-groups")].filter(Boolean));
   } catch { /* the rows below tell the same */ }
+  return box;
 }
 
 function rowLine(row) {
@@ -96,11 +100,12 @@ function leftOut(result) {
 }
 
 // The report of the task in `place`, of one outcome or of all. result: of ImportFile, if it was
-// just sent.
+// just sent. Drawn when all of it is there: what is above the rows does not push them down later.
 export async function showReport(place, task, result = null, outcome = "") {
   let rows;
+  let groups;
   try {
-    rows = await read(task, outcome);
+    [rows, groups] = await Promise.all([read(task, outcome), reasonGroups(place, task)]);
   } catch (error) {
     toastFailure(error);
     return;
@@ -109,9 +114,6 @@ export async function showReport(place, task, result = null, outcome = "") {
     "aria-pressed": String(name === outcome), dataset: { outcome: name || "ALL" },
     onclick: () => showReport(place, task, result, name) }, text);
   const kinds = OUTCOMES.filter((name) => countOf(task, name));
-  const groups = place.querySelector("#report")?.dataset.task === task.taskId
-    ? place.querySelector("#report-groups") : h("div", { id: "report-groups", class: "stack-small" });
-  if (!groups.isConnected) drawGroups(groups, task);
   place.replaceChildren(h("div", { class: "card stack-small", id: "report", dataset: { task: task.taskId } },
     h("h2", {}, t("feedReportOf", { task: `${task.feed} · ${task.taskId}` })),
     h("p", { class: "row counts" }, countBadges(task)),

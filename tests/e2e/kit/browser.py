@@ -253,18 +253,19 @@ class Page:
                        ".map((each) => each.innerText)")
 
     def click(self, selector):
-        """With the mouse, in the middle of it: what lies over it takes the click. A press on what the page
-        replaces before the release is no click of anything: as a person would, it is tried again."""
+        """With the mouse, in the middle of it. What the page moves away or replaces between the look and the
+        press, or between press and release, was not clicked: as a person would, it is tried again."""
         self.wait(f"document.querySelector({json.dumps(selector)})", selector)
         tap.wait_until(lambda: self.is_clicked_at(selector), what=f"a click at {selector}")
 
     def is_clicked_at(self, selector):
         """Where it stands is looked at when it has stood still for two frames, as a page that is still being
-        filled moves it away. False: the document has seen a press and a release, and no click."""
+        filled moves it away. False: the document has seen a press and a release, and no click of it."""
         x, y = self.js(f"""(async () => {{
+            const selector = {json.dumps(selector)};
             const frame = () => new Promise((done) => requestAnimationFrame(done));
             for (let last = null, still = 0; ; await frame()) {{
-                const node = document.querySelector({json.dumps(selector)});
+                const node = document.querySelector(selector);
                 if (!node) continue;
                 node.scrollIntoView({{block: "center", inline: "center", behavior: "instant"}});
                 const box = node.getBoundingClientRect();
@@ -273,8 +274,11 @@ class Page:
                 last = spot;
                 if (still >= 2) {{
                     window.isClickAwaited = true;
-                    addEventListener("click", () => {{ window.isClickAwaited = false; }},
-                        {{capture: true, once: true}});
+                    addEventListener("click", (event) => {{
+                        const control = event.target.closest("label")?.control;
+                        const hit = event.target.closest(selector) || control?.matches(selector);
+                        window.isClickAwaited = !hit;
+                    }}, {{capture: true, once: true}});
                     return spot;
                 }}
             }}
