@@ -288,6 +288,7 @@ static bool wants_roll(struct partition *partition, const struct segment *newest
 static int roll(struct partition *partition, struct err *err)
 {
     struct segment *old = partition->active;
+    struct disk_file *written;
     struct segment *made;
     int rc = segment_seal(old, err);
 
@@ -296,12 +297,14 @@ static int roll(struct partition *partition, struct err *err)
         rc = segment_create(partition->disk, partition->dir, old->end_offset, &made, err);
     if (rc)
         return rc;
+    /* Readers open the file themselves. Once another is newest, retention may free the old one. */
     pthread_mutex_lock(&partition->lock);
+    written = old->file;
+    old->file = NULL;
     add_segment(partition, made);
     partition->active = made;
     pthread_mutex_unlock(&partition->lock);
-    disk_file_close(old->file); /* readers open the file themselves */
-    old->file = NULL;
+    disk_file_close(written);
     partition->segment_since_us = clock_wall_us(partition->clock);
     return 0;
 }
