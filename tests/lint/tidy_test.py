@@ -153,6 +153,16 @@ CASES = {
         ({"src/base/bounds.h": "enum {\n    A = 1, /* why */\n};\n", "docs/limits.md": ""},
          {"docs/limits.md": ""}),
     ],
+    "parked_stages": [
+        ({"src/stage/x.h": '#define PARKED_BY_A "a-b"\n', "docs/parked.md": "| `a-b` |\n",
+          "web/console/texts.js": '"parkedBy_a-b": "a",\n',
+          "src/roles/commands/command.c": '"Of this stage only: a-b."\n'},
+         {"src/stage/x.h": '#define PARKED_BY_A "a-b"\n', "docs/parked.md": "| `a-b` |\n",
+          "web/console/texts.js": '"parkedBy_a-b": "a",\n"parkedBy_a-b": "a",\n',
+          "src/roles/commands/command.c": '"Of this stage only: c, "\n"a-b."\n'}),
+        ({"src/stage/x.h": '#define SNIPPET_STAGE_START "a:"\n'},
+         {"src/stage/x.h": '#define OTHER "a:"\n'}),
+    ],
     "one_definition": [
         ({"src/base/x.c": "int a(void)\n{\n}\n", "src/net/y.c": "char *a(int b,\n  int c)\n{\n}\n"},
          {"src/base/x.c": "int a(void)\n{\n}\n", "src/net/y.c": "static int a(void)\n{\n}\n"}),

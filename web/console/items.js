@@ -15,9 +15,16 @@ let asked = "";      // the counts it was asked for
 let askedTime = 0;
 let busy = false;
 
-// What a stage has parked. Keys of the receiver are CLIENT/PK, those of the others offers' ids.
+// Stages whose keys are CLIENT/PK, and those whose keys are no offer's id.
+const OF_DOCUMENTS = ["receiver", "takedowns", "refusals"];
+const UNTRACED = ["events", "messages", "feeds", "snippets"];
+
+// "snippets:prices" is a stage of the kind "snippets".
+const kindOf = (stage) => stage.split(":")[0];
+
 function fromParked(record) {
-  const [client, ...rest] = record.stage === "receiver" ? record.key.split("/") : ["offers"];
+  const [client, ...rest] = OF_DOCUMENTS.includes(record.stage) ? record.key.split("/")
+    : [UNTRACED.includes(kindOf(record.stage)) ? "" : "offers"];
   return { kind: "parked", stage: record.stage, key: record.key, reason: record.reason,
     pk: rest.length ? rest.join("/") : record.key, client,
     tries: Number(record.tryCount || 0), first: record.firstTime, next: record.nextTime };
@@ -137,14 +144,19 @@ function button(name, deed, onclick, more = "") {
     t(name));
 }
 
+function originText(item) {
+  if (item.kind === "queue") return `${t("itemsOfQueue")} · ${item.client}`;
+  const kind = kindOf(item.stage);
+  return t(`parkedBy_${kind}`) + item.stage.slice(kind.length).replace(":", " · ");
+}
+
 function line(item) {
-  const origin = item.kind === "queue" ? `${t("itemsOfQueue")} · ${item.client}`
-    : t(`parkedBy_${item.stage}`);
+  const name = item.client ? h("button", { class: "link-button", type: "button",
+    dataset: { trace: item.pk, client: item.client } }, item.pk) : item.pk;
   return h("li", { class: "item", dataset: { pk: item.pk } },
     h("div", { class: "item-main" },
-      h("p", {}, h("button", { class: "link-button", type: "button",
-        dataset: { trace: item.pk, client: item.client } }, item.pk), " ",
-      h("span", { class: `badge ${item.next ? "warn" : "bad"}` }, origin)),
+      h("p", {}, name, " ",
+        h("span", { class: `badge ${item.next ? "warn" : "bad"}` }, originText(item))),
       h("p", { class: "item-reason" }, item.reason),
       h("p", { class: "dim small" }, whenText(item))),
     h("div", { class: "row item-buttons" },

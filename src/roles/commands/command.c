@@ -44,7 +44,9 @@ static const struct command_option topic_read_options[] = {
     {NULL, NULL, NULL}};
 #define PARKED_STAGE                                                                               \
     {                                                                                              \
-        "stage", "NAME", "Of this stage only: composer, receiver, opinions, photos or feeds."      \
+        "stage", "NAME",                                                                           \
+            "Of this stage only: composer, receiver, takedowns, opinions, events, messages, "      \
+            "photos, photo-first, photo-fetch, refusals, feeds, or snippets:TOPIC."                \
     }
 static const struct command_option parked_list_options[] = {
     PARKED_STAGE, {"limit", "COUNT", "How many (default 50, at most 500)."}, {NULL, NULL, NULL}};
