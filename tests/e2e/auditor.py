@@ -4,7 +4,6 @@ outbox or from the registry, a data directory whose parts were copied at differe
 has lost."""
 import json
 import os
-import pathlib
 import random
 import re
 import shutil
@@ -130,7 +129,7 @@ class Shop(Place):
         """Topics, indexes, tickets: of one moment, too, as none is written, renamed or removed meanwhile."""
         self.process.send_signal(signal.SIGSTOP)
         try:
-            tap.wait_until(self.stands_still, what="a server that stands still")
+            tap.wait_until(lambda: tap.are_stopped(self.process.pid), what="a server that stands still")
             for path in sorted(self.data.iterdir()):
                 if path.is_dir():
                     shutil.copytree(path, to / path.name)
@@ -138,11 +137,6 @@ class Shop(Place):
                     shutil.copy(path, to / path.name)
         finally:
             self.process.send_signal(signal.SIGCONT)
-
-    def stands_still(self):
-        """All its threads."""
-        tasks = pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/stat")
-        return all(stat.read_text().rsplit(")", 1)[1].split()[0] == "T" for stat in tasks)
 
     def work(self):
         """Some more offers, and changes of those that are there."""

@@ -5,7 +5,6 @@ A smuggling case is one request whose end two servers could see differently, and
 a call of EchoService/Fail. The case is held when it is refused with one answer, the connection is
 closed, and the server's own count of Fail calls has not moved.
 """
-import os
 import re
 import signal
 import socket
@@ -457,9 +456,7 @@ def tls_leavers(server):
 
 def ignores_sigpipe(server):
     """No answer may depend on luck: the signal is ignored, or blocked where we write."""
-    for task in os.listdir(f"/proc/{server.process.pid}/task"):
-        with open(f"/proc/{server.process.pid}/task/{task}/status", encoding="ascii") as status:
-            text = status.read()
+    for text in tap.thread_files(server.process.pid, "status"):
         held = int(re.search(r"SigBlk:\s+(\w+)", text)[1], 16) | \
             int(re.search(r"SigIgn:\s+(\w+)", text)[1], 16)
         name = re.search(r"Name:\s+(\S+)", text)[1]

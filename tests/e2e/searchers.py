@@ -11,7 +11,6 @@ import http.client
 import http.server
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import sys
@@ -90,14 +89,7 @@ class Searcher:
     def freeze(self):
         """Returns when every thread stands still."""
         self.process.send_signal(signal.SIGSTOP)
-        deadline = time.monotonic() + READY_S
-        while any(state != "T" for state in self._states()):
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
-
-    def _states(self):
-        for status in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/stat"):
-            yield status.read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+        tap.wait_until(lambda: tap.are_stopped(self.process.pid), what="a searcher that stands still")
 
     def thaw(self):
         self.process.send_signal(signal.SIGCONT)

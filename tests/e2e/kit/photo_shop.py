@@ -3,6 +3,7 @@
 seller, for tests of photos."""
 import http.server
 import json
+import os
 import pathlib
 import socket
 import struct
@@ -163,9 +164,9 @@ class Shop(Place):
             return None
 
     def blobs(self):
-        """The files of photos and uploads that are there."""
-        return sorted(one.name.rstrip("~") for kind in ("photos", "uploads")
-                      for one in (self.data / "blobs" / kind).rglob("*") if one.is_file())
+        """The files of photos and uploads that are there; the sweep may take a folder away meanwhile."""
+        return sorted(name.rstrip("~") for kind in ("photos", "uploads")
+                      for _, _, names in os.walk(self.data / "blobs" / kind) for name in names)
 
     def offer(self, *addresses):
         content = {"category": "sofas", "title": "A sofa for three",

@@ -132,6 +132,21 @@ def free_port():
     return load_tool("with-servers").free_port()
 
 
+def thread_files(pid, name):
+    """What /proc tells of each of the process's threads in its file `name`; one that ends just now has none."""
+    for task in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{task}/{name}", encoding="utf-8") as file:
+                yield file.read()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+
+
+def are_stopped(pid):
+    """Whether all threads of the process stand still."""
+    return all(stat.rpartition(")")[2].split()[0] == "T" for stat in thread_files(pid, "stat"))
+
+
 def faults(error):
     """The fields at fault, {field: reason}, of an error as JSON."""
     found = {}
