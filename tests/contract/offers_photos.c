@@ -21,6 +21,7 @@
 #include "model/bounds.h"
 #include "model/topics.h"
 #include "offers/bounds.h"
+#include "offers/change/moderation.h"
 #include "offers/change/offer_save.h"
 #include "offers/change/photos.h"
 #include "offers/inbox/inbox.h"
@@ -471,6 +472,74 @@ static void a_photo_without_room_is_told_to_have_failed(void **state)
     assert_false(apply(scene, result));
 }
 
+/* Whose content takes all that its seller may use, to the byte. */
+static offerid create_largest(struct scene *scene, const char *photos)
+{
+    Torg__V1__OfferContent *content = content_with(scene, "books", photos);
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct author author = author_of("s", scene->arena);
+    size_t size = OFFER_SIZE_MAX;
+    int rc = ERR_LIMIT;
+    struct err err;
+
+    content->description = arena_zero(scene->arena, OFFER_SIZE_MAX + 1);
+    for (size_t i = 0; i < OFFER_SIZE_MAX; i += 4)
+        memcpy(content->description + i, "\xf0\x9f\x93\xb7", 4);
+    while (rc == ERR_LIMIT) {
+        size_t rest = --size % 4;
+
+        memcpy(content->description + size - rest, "aaa", rest);
+        content->description[size] = 0;
+        rc = offers_create(&scene->place.offers, &author, content, &receipt, &err);
+    }
+    if (rc)
+        fail_msg("%s", err.text);
+    return id_of(receipt.id);
+}
+
+static void judge(struct scene *scene, offerid id, int64_t revision, bool ban)
+{
+    static char *reasons[] = {"counterfeit"};
+    Torg__V1__GiveOpinionResponse answer = TORG__V1__GIVE_OPINION_RESPONSE__INIT;
+    Torg__V1__ModerationOpinion opinion = TORG__V1__MODERATION_OPINION__INIT;
+    struct err err;
+
+    opinion.offer_id = offer_id_text(scene->arena, id);
+    opinion.revision = revision;
+    opinion.verdict = ban ? TORG__V1__MODERATION_OPINION__VERDICT__BAN
+                          : TORG__V1__MODERATION_OPINION__VERDICT__PASS;
+    opinion.reasons = reasons;
+    opinion.n_reasons = ban;
+    OK(moderation_apply(&scene->place.offers, NULL, &opinion, scene->arena, &answer, &err));
+    assert_true(answer.applied);
+}
+
+/* What others do to an offer has room of its own, which no text can fill. */
+static void the_largest_offer_is_banned_like_any(void **state)
+{
+    struct scene *scene = start(state);
+    Torg__V1__PhotoResult *result;
+    offerid id = create_largest(scene, "abc");
+
+    judge(scene, id, 1, true);
+    check(scene, id, OFFER_BANNED, 2);
+    judge(scene, id, 2, false);
+    check(scene, id, OFFER_ACTIVE, 3);
+    for (const char *photo = "abc"; *photo; photo++) {
+        result = result_of(scene, id, 1, *photo, INT32_MAX, "");
+        result->photos[0]->reason = arena_printf(scene->arena, "%0*d", PHOTO_REASON_SIZE_MAX, 0);
+        assert_true(apply(scene, result));
+        assert_non_null(
+            strstr(offer_of(scene, id)->content->photos[photo[0] - 'a']->reason, "no room"));
+    }
+    move(scene, id, MOVE_SELL_ON_SITE);
+    move(scene, id, MOVE_REPUBLISH);
+    judge(scene, id, 3, true);
+    check(scene, id, OFFER_BANNED, 9);
+    export_all(scene);
+    assert_int_equal(read_integer(scene->place.store, "SELECT COUNT(*) FROM queue"), 0);
+}
+
 static void wrong_results_are_told_by_field(void **state)
 {
     struct scene *scene = start(state);
@@ -666,6 +735,7 @@ static const struct test_case cases[] = {
     CASE(an_answer_is_one_ordinary_change),
     CASE(what_is_no_news_writes_nothing),
     CASE(a_photo_without_room_is_told_to_have_failed),
+    CASE(the_largest_offer_is_banned_like_any),
     CASE(wrong_results_are_told_by_field),
     CASE(the_first_ready_photo_shows_the_offer),
     CASE(the_limit_shows_the_offer),

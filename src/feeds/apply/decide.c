@@ -147,7 +147,7 @@ static int keep_before(struct feed_batch *batch, struct feed_batch_row *row, boo
     if (row->before && row->before->status == TORG__V1__OFFER__STATUS__WAITING)
         with_content = true; /* how long it waits is forgotten with the wait */
     if (with_content && row->before && !record->before_body.size) {
-        rc = record_pack(&row->before->base, "the offer", &body, err);
+        rc = record_pack_within(&row->before->base, "the offer", OFFER_STORED_SIZE_MAX, &body, err);
         if (!rc)
             record->before_body = arena_copy(batch->arena, buf_bytes(&body));
     }

@@ -238,6 +238,7 @@ static int decide(struct undo_page *page, struct undo_row *row, struct err *err)
                                         .after = after,
                                         .arena = page->arena,
                                         .owns_item = true,
+                                        .takes_reserve = true, /* it had that content already */
                                         .is_bulk = true};
         row->item_after = (struct external_item){
             .offer_id = row->record.offer_id,

@@ -276,6 +276,7 @@ static int try_change(struct offer_change *change, bool look, Torg__V1__OfferRec
                               .once = change->once,
                               .check_once = !look,
                               .arena = change->author->arena,
+                              .takes_reserve = change->takes_reserve,
                               .also = change->also,
                               .also_arg = change};
     int rc;

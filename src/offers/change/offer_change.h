@@ -23,6 +23,7 @@ struct offer_change {
     int64_t expected_revision; /* 0: any */
     enum offer_move move;
     Torg__V1__OfferContent *content; /* of publishing and updating; put into its stored form */
+    bool takes_reserve;              /* as in offer_save.h */
     /* Stands in for one that cannot be read; `also` keeps what was there. NULL: ERR_CORRUPT. */
     struct damaged_offer *damaged;
     /* What else a try reads, and what else its transaction writes (save->also with the change as

@@ -24,6 +24,18 @@ uint32_t seller_shard(const char *seller)
     return (uint32_t)(hash64(bytes_of(seller)) % OFFER_SHARD_COUNT);
 }
 
+/* What a seller or a feed writes leaves the reserve to what others do to the offer afterwards: a
+ * ban must not fail because of the length of what it bans. Whoever makes the content no longer than
+ * it was is one of the others. */
+static size_t size_max_of(const struct offer_save *save)
+{
+    const Torg__V1__Offer *before = save->before;
+    size_t was = before ? protobuf_c_message_get_packed_size(&before->content->base) : 0;
+    size_t is = protobuf_c_message_get_packed_size(&save->after->content->base);
+
+    return is > was && !save->takes_reserve ? OFFER_SIZE_MAX : OFFER_STORED_SIZE_MAX;
+}
+
 int offer_save_prepare(struct offer_save *save, struct err *err)
 {
     char *id = save->after->id;
@@ -35,7 +47,7 @@ int offer_save_prepare(struct offer_save *save, struct err *err)
     buf_release(&save->body);
     buf_init(&save->body, BODY_SIZE_MAX);
     save->after->id = (char *)protobuf_c_empty_string;
-    rc = record_pack(&save->after->base, "the offer", &save->body, err);
+    rc = record_pack_within(&save->after->base, "the offer", size_max_of(save), &save->body, err);
     save->after->id = id;
     return rc ? rc : store_seal(save->offers->store, &save->seal, err);
 }

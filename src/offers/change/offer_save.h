@@ -29,8 +29,9 @@ struct offer_save {
      * again if that is run again); may be NULL. It may set `outrun` and fail with ERR_CONFLICT. */
     int (*also)(struct store_tx *tx, struct offer_save *save, void *arg, struct err *err);
     void *also_arg;
-    bool owns_item; /* `also` writes the row of the external id (external_item.h) itself */
-    bool is_bulk;   /* one of many at once: what it takes down does not overtake single changes */
+    bool owns_item;     /* `also` writes the row of the external id (external_item.h) itself */
+    bool takes_reserve; /* content that grows, too, may use OFFER_RESERVE_SIZE */
+    bool is_bulk; /* one of many at once: what it takes down does not overtake single changes */
 
     struct seal seal; /* of its token; set by offer_save_prepare */
     offerid id;       /* of a new one: wished, 0 for any; then the one it got */

@@ -282,6 +282,7 @@ static int run(const struct offers *offers, offerid id, struct applying *applyin
                                   .author = &worker,
                                   .id = id,
                                   .move = MOVE_PHOTOS,
+                                  .takes_reserve = applying->is_full,
                                   .read = merge_content,
                                   .also = tell_feed,
                                   .arg = applying};

@@ -23,7 +23,7 @@
 #include "torg/v1/document.pb-c.h"
 #include "torg/v1/offer_update.pb-c.h"
 
-enum { FENCE_NAME_SIZE = 32, VALUE_SIZE_MAX = OFFER_SIZE_MAX + 1024, TOPIC_COUNT = 4 };
+enum { FENCE_NAME_SIZE = 32, VALUE_SIZE_MAX = OFFER_STORED_SIZE_MAX + 1024, TOPIC_COUNT = 4 };
 
 /* In the order in which they are sent to: what is to be gone does not wait for what is to come. */
 enum { TO_TAKEDOWNS, TO_UPDATES, TO_MODERATORS, TO_PHOTOGRAPHERS };

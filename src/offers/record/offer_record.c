@@ -9,19 +9,18 @@
 #include "codec/message.h"
 #include "offers/bounds.h"
 
-enum { PACKED_SIZE_MAX = OFFER_SIZE_MAX + (OFFER_SIZE_MAX >> 7) + 1024 }; /* zstd's bound */
-
-int record_pack(const ProtobufCMessage *message, const char *what, struct buf *body,
-                struct err *err)
+int record_pack_within(const ProtobufCMessage *message, const char *what, size_t size_max,
+                       struct buf *body, struct err *err)
 {
     size_t size = protobuf_c_message_get_packed_size(message);
-    struct buf wire = BUF_INIT(OFFER_SIZE_MAX);
+    struct buf wire = BUF_INIT(size_max);
     int rc = 0;
 
+    assert(size_max <= OFFER_STORED_SIZE_MAX);
     message_encode(message, &wire);
     if (buf_failed(&wire))
-        rc = err_set(err, ERR_LIMIT, "%s is %zu bytes; the limit is %d: shorten its texts", what,
-                     size, OFFER_SIZE_MAX);
+        rc = err_set(err, ERR_LIMIT, "%s is %zu bytes; the limit is %zu: shorten its texts", what,
+                     size, size_max);
     else
         pack_put(body, buf_bytes(&wire), OFFER_PACK_SIZE_MIN);
     assert(rc || !buf_failed(body));
@@ -29,11 +28,17 @@ int record_pack(const ProtobufCMessage *message, const char *what, struct buf *b
     return rc;
 }
 
+int record_pack(const ProtobufCMessage *message, const char *what, struct buf *body,
+                struct err *err)
+{
+    return record_pack_within(message, what, OFFER_SIZE_MAX, body, err);
+}
+
 int record_open(struct bytes body, const ProtobufCMessageDescriptor *type, struct arena *arena,
                 ProtobufCMessage **message, struct err *err)
 {
     struct bytes wire;
-    int rc = pack_open(body, OFFER_SIZE_MAX, arena, &wire, err);
+    int rc = pack_open(body, OFFER_STORED_SIZE_MAX, arena, &wire, err);
 
     *message = NULL;
     if (!rc)

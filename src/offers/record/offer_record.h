@@ -15,9 +15,12 @@
 #include "store/store.h"
 #include "torg/v1/offer.pb-c.h"
 
-/* Appends the body to `body`. ERR_LIMIT names the size and the limit. `what` is told in it. */
+/* Appends the body to `body`. ERR_LIMIT names the size and the limit (OFFER_SIZE_MAX, unless it is
+ * given: up to OFFER_STORED_SIZE_MAX). `what` is told in it. */
 int record_pack(const ProtobufCMessage *message, const char *what, struct buf *body,
                 struct err *err);
+int record_pack_within(const ProtobufCMessage *message, const char *what, size_t size_max,
+                       struct buf *body, struct err *err);
 int record_open(struct bytes body, const ProtobufCMessageDescriptor *type, struct arena *arena,
                 ProtobufCMessage **message, struct err *err);
 
