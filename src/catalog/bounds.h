@@ -12,6 +12,7 @@ enum {
     CATALOG_ATTRIBUTE_COUNT_MAX = 5000,   /* defined; apply asks what an epoch can take of them */
     CATALOG_ATTRIBUTE_CATEGORY_MAX = 100, /* of one category: a form somebody has to fill in */
     CATALOG_OPTION_COUNT_MAX = 5000,      /* of one attribute: makes and models of cars */
+    CATALOG_CHOSEN_COUNT_MAX = 64, /* of them an offer has, with those above: values of a field */
     CATALOG_UNIT_COUNT_MAX = 16,
     CATALOG_SYNONYM_COUNT_MAX = 32, /* of one category, in one language */
     CATALOG_ID_SIZE_MAX = 64,

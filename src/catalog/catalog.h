@@ -64,7 +64,7 @@ struct attribute {
         *options; /* those allowed here, in the order to show them */
     size_t option_count;
     const bool *allowed;                /* by the options' places; NULL: all are */
-    uint32_t count_max;                 /* options of one value */
+    uint32_t count_max;                 /* options of one value, at most CATALOG_CHOSEN_COUNT_MAX */
     const struct attribute_unit *units; /* the first is the base */
     size_t unit_count;
     uint32_t digits;                               /* after the point */

@@ -67,6 +67,11 @@ static void set_lengths(struct loading *loading, const struct place *place,
                       attribute->length_min, attribute->length_max);
 }
 
+static uint32_t least(uint32_t one, uint32_t other)
+{
+    return one < other ? one : other;
+}
+
 void loading_set_limits(struct loading *loading, const struct place *place,
                         struct attribute *attribute, const char *min, const char *max,
                         uint32_t length_min, uint32_t length_max, uint32_t count_max)
@@ -86,7 +91,7 @@ void loading_set_limits(struct loading *loading, const struct place *place,
     if (count_max && attribute->type != TYPE(OPTIONS))
         loading_fault(loading, place, "countMax", "only OPTIONS can be several");
     else if (count_max)
-        attribute->count_max = count_max;
+        attribute->count_max = least(count_max, CATALOG_CHOSEN_COUNT_MAX);
 }
 
 static const char *filter_misfit(const struct attribute *attribute,
@@ -204,7 +209,8 @@ static void read_options(struct loading *loading, const struct place *place,
     }
     attribute->options = list;
     attribute->option_count = count;
-    attribute->count_max = attribute->type == TYPE(OPTIONS) ? (uint32_t)count : 1;
+    attribute->count_max =
+        attribute->type == TYPE(OPTIONS) ? least((uint32_t)count, CATALOG_CHOSEN_COUNT_MAX) : 1;
     for (int language = 0; language < LANGUAGE_COUNT && before == loading->violations->count;
          language++)
         check_option_names(loading, place, attribute, language);

@@ -426,12 +426,24 @@ static bool limits_equal(const struct attribute *a, const struct attribute *b)
            a->length_max == b->length_max && a->count_max == b->count_max && a->digits == b->digits;
 }
 
+/* All that stands above an option is of an offer's values, whose number is limited. */
+static bool parents_equal(const struct attribute_option *a, const struct attribute_option *b)
+{
+    while (a->parent && b->parent && strcmp(a->parent->id, b->parent->id) == 0) {
+        a = a->parent;
+        b = b->parent;
+    }
+    return !a->parent && !b->parent;
+}
+
 static bool choices_equal(const struct attribute *a, const struct attribute *b)
 {
     if (a->option_count != b->option_count || a->unit_count != b->unit_count)
         return false;
     for (size_t i = 0; i < a->option_count; i++) {
-        if (!option_find(b, a->options[i]->id))
+        const struct attribute_option *option = option_find(b, a->options[i]->id);
+
+        if (!option || !parents_equal(a->options[i], option))
             return false;
     }
     for (size_t i = 0; i < a->unit_count; i++) {

@@ -236,6 +236,31 @@ static bool is_before(char *const *list, size_t place)
     return false;
 }
 
+/* An offer is found by the options above a chosen one, too: all of them are values of one field. Of
+ * an option that is there, those above it are. */
+static bool fits_field(const struct attribute *attribute, const Torg__V1__AttributeValue *value)
+{
+    const struct attribute_option *there[CATALOG_CHOSEN_COUNT_MAX];
+    size_t count = 0;
+
+    for (size_t i = 0; i < value->n_options; i++) {
+        const struct attribute_option *option = option_find(attribute, value->options[i]);
+
+        for (; option; option = option->parent) {
+            size_t place = 0;
+
+            while (place < count && there[place] != option)
+                place++;
+            if (place < count)
+                break;
+            if (count == CATALOG_CHOSEN_COUNT_MAX)
+                return false;
+            there[count++] = option;
+        }
+    }
+    return true;
+}
+
 static void check_options(struct checking *checking, const struct attribute *attribute,
                           const Torg__V1__AttributeValue *value)
 {
@@ -257,6 +282,12 @@ static void check_options(struct checking *checking, const struct attribute *att
     if (distinct > attribute->count_max)
         fault(checking, "options", "%zu options; \"%s\" has at most %u", distinct,
               name_of(checking, attribute), attribute->count_max);
+    else if (!fits_field(attribute, value))
+        fault(
+            checking, "options",
+            "more than %d options, counted with those above them in their tree, which is the most "
+            "\"%s\" can have: choose fewer",
+            CATALOG_CHOSEN_COUNT_MAX, name_of(checking, attribute));
 }
 
 /* --- whole lists --- */

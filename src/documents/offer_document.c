@@ -33,6 +33,7 @@ _Static_assert((int)STANDARD_FIELD_COUNT + (int)CATALOG_VALUE_COUNT_MAX <=
 _Static_assert((int)STANDARD_FIELD_COUNT + 2 * (int)CATALOG_ATTRIBUTE_CATEGORY_MAX <=
                    (int)DOCUMENT_FIELD_COUNT_MAX,
                "numbers that are listed, too");
+_Static_assert((int)CATALOG_CHOSEN_COUNT_MAX <= (int)KEYWORD_VALUES_MAX, "options");
 _Static_assert((int)COMPOSER_VALUE_SIZE_MAX <= (int)KEYWORD_SIZE_MAX, "values");
 _Static_assert((int)CATALOG_DEPTH_MAX <= (int)DOCUMENT_PATH_DEPTH_MAX &&
                    (int)CATALOG_DEPTH_MAX * ((int)CATALOG_ID_SIZE_MAX + 1) <= (int)KEYWORD_SIZE_MAX,
@@ -49,6 +50,7 @@ struct making {
     struct buf words;       /* of names and values, in all languages */
     const char *long_field; /* NULL: every text fits a field */
     size_t long_size;
+    const char *full_attribute; /* NULL: none has more options than a field has values */
 };
 
 static Torg__V1__RawField *add(struct making *making, const char *name)
@@ -182,9 +184,13 @@ static void add_options(struct making *making, const struct attribute *attribute
     for (size_t i = 0; i < value->n_options; i++) {
         const struct attribute_option *option = option_find(attribute, value->options[i]);
 
-        for (; option && count < KEYWORD_VALUES_MAX; option = option->parent) {
+        for (; option; option = option->parent) {
             if (has(ids, count, option->id))
                 continue;
+            if (count == KEYWORD_VALUES_MAX) {
+                making->full_attribute = attribute->id;
+                break;
+            }
             ids[count++] = (char *)option->id;
             say(making, &option->name);
         }
@@ -561,6 +567,11 @@ static int check_size(const struct making *making, const char *id, struct err *e
                        "offer %.40s: its %s has %zu bytes; the limit is %d: shorten "
                        "it",
                        id, making->long_field, making->long_size, DOCUMENT_TEXT_SIZE_MAX);
+    if (making->full_attribute)
+        return err_set(err, ERR_LIMIT,
+                       "offer %.40s: its %s has more than %d options, counted with those above "
+                       "them: choose fewer",
+                       id, making->full_attribute, KEYWORD_VALUES_MAX);
     if (size > DOCUMENT_SIZE_MAX)
         return err_set(
             err, ERR_LIMIT,

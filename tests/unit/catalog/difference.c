@@ -108,6 +108,12 @@ static void order_and_defaults_are_told(void **state)
           "attribute~c options:r, b>b, r;");
 }
 
+#define TREE(parent)                                                                               \
+    "{\"attributes\": [{\"id\": \"c\", \"name\": {\"ru\": \"Ц\"}, \"type\": \"OPTION\", "         \
+    "\"options\": [{\"id\": \"r\", \"name\": {\"ru\": \"к\"}}, {\"id\": \"b\", \"name\": "        \
+    "{\"ru\": \"с\"}" parent "}]}], \"categories\": [{\"id\": \"a\", \"name\": {\"ru\": \"А\"}, " \
+    "\"attributes\": [\"c\"]}]}"
+
 #define WITH(rest) HEAD "\"categories\": [{\"id\": \"a\", \"name\": {\"ru\": \"А\"}" rest "}]}"
 
 static void rules_differ_when_an_offer_could_break(void **state)
@@ -138,6 +144,8 @@ static void rules_differ_when_an_offer_could_break(void **state)
         {WITH(""), WITH(", \"policy\": {\"photosMin\": 1}"), false},
         {WITH(""), WITH(", \"policy\": {\"photosMin\": 0}"), true},
         {WITH(""), WITH(", \"policy\": {\"currencies\": [\"USD\"]}"), false},
+        {TREE(""), TREE(", \"parent\": \"r\""), false}, /* that counts as chosen, too */
+        {TREE(", \"parent\": \"r\""), TREE(", \"parent\": \"r\""), true},
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {

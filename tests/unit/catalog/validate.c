@@ -197,6 +197,52 @@ static void lists_have_a_limit(void **state)
     arena_free(arena);
 }
 
+/* Forty options with one above each: thirty-two of them are sixty-four values. */
+static void what_stands_above_options_counts(void **state)
+{
+    enum { TREE_COUNT = 40, FITS = CATALOG_CHOSEN_COUNT_MAX / 2 };
+    struct arena *arena = arena_new();
+    struct violations violations = violations_in(arena);
+    struct buf json = BUF_INIT(1 << 20);
+    struct catalog *deep;
+    const struct attribute *attribute;
+    Torg__V1__AttributeValue value = TORG__V1__ATTRIBUTE_VALUE__INIT;
+    Torg__V1__AttributeValue *values[] = {&value};
+    char *options[TREE_COUNT];
+    struct err err;
+
+    buf_printf(&json, "{\"attributes\": [{\"id\": \"fits\", \"name\": {\"en\": \"Fits\"}, "
+                      "\"type\": \"OPTIONS\", \"options\": [");
+    for (int i = 0; i < TREE_COUNT; i++) {
+        buf_printf(&json,
+                   "%s{\"id\": \"make%d\", \"name\": {\"en\": \"make %d\"}}, {\"id\": "
+                   "\"model%d\", \"name\": {\"en\": \"model\"}, \"parent\": \"make%d\"}",
+                   i ? ", " : "", i, i, i, i);
+        options[i] = arena_printf(arena, "model%d", i);
+    }
+    buf_printf(&json, "]}], \"categories\": [{\"id\": \"a\", \"name\": {\"en\": \"A\"}, "
+                      "\"attributes\": [\"fits\"]}]}");
+    assert_int_equal(catalog_from_json(buf_bytes(&json), NULL, &deep, &err), 0);
+    attribute = attribute_find(category_find(deep, "a"), "fits");
+    assert_int_equal(attribute->count_max, CATALOG_CHOSEN_COUNT_MAX); /* of 80 */
+    value.attribute_id = "fits";
+    value.options = options;
+    value.n_options = FITS;
+    assert_int_equal(catalog_validate_attributes(category_find(deep, "a"), values, 1, "a", true,
+                                                 LANGUAGE_EN, &violations),
+                     0);
+    value.n_options = FITS + 1;
+    assert_int_equal(catalog_validate_attributes(category_find(deep, "a"), values, 1, "a", true,
+                                                 LANGUAGE_EN, &violations),
+                     1);
+    assert_string_equal(violations.first->field, "a[0].options");
+    assert_non_null(strstr(violations.first->reason, "more than 64 options"));
+    assert_non_null(strstr(violations.first->reason, "\"Fits\""));
+    catalog_unref(deep);
+    buf_release(&json);
+    arena_free(arena);
+}
+
 static void valid_values_get_their_canonical_form(void **state)
 {
     struct arena *arena = arena_new();
@@ -241,6 +287,7 @@ int main(void)
         cmocka_unit_test(each_fault_is_told_with_its_field),
         cmocka_unit_test(all_faults_are_told_at_once),
         cmocka_unit_test(lists_have_a_limit),
+        cmocka_unit_test(what_stands_above_options_counts),
         cmocka_unit_test(valid_values_get_their_canonical_form),
     };
 

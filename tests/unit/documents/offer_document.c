@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "catalog/bounds.h"
 #include "codec/message.h"
 #include "documents/offer_document.h"
 #include "model/offer_fields.h"
@@ -177,6 +178,44 @@ static void what_no_attribute_is_for_is_found_by_its_words(void **state)
     arena_free(arena);
 }
 
+/* What its field cannot have is not left out of it: the offer would not be found by that. */
+static void more_options_than_a_field_takes_are_refused(void **state)
+{
+    enum { COUNT = CATALOG_CHOSEN_COUNT_MAX };
+    struct arena *arena = arena_new();
+    struct buf json = BUF_INIT(1 << 20);
+    Torg__V1__Offer *offer = offer_of(NULL, 0, arena);
+    Torg__V1__AttributeValue value = TORG__V1__ATTRIBUTE_VALUE__INIT, *values[] = {&value};
+    Torg__V1__RawDocument *document;
+    struct catalog *catalog;
+    char *options[COUNT + 1];
+    struct err err;
+
+    (void)state;
+    buf_printf(&json, "{\"attributes\": [{\"id\": \"fits\", \"name\": {\"en\": \"Fits\"}, "
+                      "\"type\": \"OPTIONS\", \"options\": [");
+    for (size_t i = 0; i <= COUNT; i++) {
+        options[i] = arena_printf(arena, "o%zu", i);
+        buf_printf(&json, "%s{\"id\": \"o%zu\", \"name\": {\"en\": \"o%zu\"}}", i ? "," : "", i, i);
+    }
+    buf_printf(&json, "]}], \"categories\": [{\"id\": \"a\", \"name\": {\"en\": \"A\"}, "
+                      "\"attributes\": [\"fits\"]}]}");
+    assert_int_equal(catalog_from_json(buf_bytes(&json), NULL, &catalog, &err), 0);
+    value.attribute_id = (char *)"fits";
+    value.options = options;
+    value.n_options = COUNT;
+    offer->content->attributes = values;
+    offer->content->n_attributes = 1;
+    assert_int_equal(offer_document(offer, catalog, arena, &document, &err), 0);
+    assert_int_equal(field_of(document, OFFER_ATTRIBUTE_PREFIX "fits")->n_keywords, COUNT);
+    value.n_options = COUNT + 1;
+    assert_int_equal(offer_document(offer, catalog, arena, &document, &err), ERR_LIMIT);
+    assert_non_null(strstr(err.text, "its fits has more than 64 options"));
+    catalog_unref(catalog);
+    buf_release(&json);
+    arena_free(arena);
+}
+
 /* In percent, of this offer as it stands. */
 static int64_t complete_of(const Torg__V1__Offer *offer, const struct catalog *catalog,
                            struct arena *arena)
@@ -250,6 +289,7 @@ int main(void)
         cmocka_unit_test(a_salary_is_compared_by_the_month),
         cmocka_unit_test(a_category_says_which_fields_its_documents_have),
         cmocka_unit_test(what_no_attribute_is_for_is_found_by_its_words),
+        cmocka_unit_test(more_options_than_a_field_takes_are_refused),
         cmocka_unit_test(it_is_told_how_complete_an_offer_is),
     };
 
