@@ -86,12 +86,11 @@ int searcher_search(struct call *call, const char *client, const Torg__V1__Searc
                         err);
 }
 
-/* Faults of a query are told by their paths in it; the request has it as `query`. */
-static void name_fault(struct call *call, const struct err *err)
+void searcher_name_fault(struct call *call, int rc, const struct err *err)
 {
     size_t size = json_field_path_size(err->text, &torg__v1__query__descriptor);
 
-    if (size)
+    if (size && (rc == ERR_INVALID || rc == ERR_LIMIT || rc == ERR_RANGE))
         call_violation(call, arena_printf(call_arena(call), "query.%.*s", (int)size, err->text),
                        "%s", err->text + size + strlen(": "));
 }
@@ -109,8 +108,8 @@ static int search(struct call *call, const ProtobufCMessage *message, ProtobufCM
         return rc;
     rc = searcher_search(call, client, request, searcher_deadline_us(call, request->deadline_ms),
                          response, err);
-    if (rc == ERR_INVALID)
-        name_fault(call, err);
+    if (rc)
+        searcher_name_fault(call, rc, err);
     if (!rc && response->is_partial)
         counter_add(metrics_counter("torg_searcher_partial_answers_total", NULL,
                                     "Searches answered without some of their shards."),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * service_explain.c - why a document is a hit, or is not, by its key: the registry is asked, then
- * the numerator, then the shard. See service.h.
+ * service_explain.c - why a document is a hit, or is not, by its key: the query is read, the
+ * registry is asked, then the numerator, then the shard. See service.h.
  */
 #include <string.h>
 
@@ -94,24 +94,22 @@ static int find_indexed(const struct explaining *explaining, const struct visit 
     return rc;
 }
 
-static int explain_indexed(const struct explaining *explaining, struct visit *visit,
-                           Torg__V1__Explanation **out, struct err *err)
+/* What is wrong with the query is told whatever has become of the document. */
+static int read_query(const struct explaining *explaining, const struct visit *visit,
+                      struct query_request *query, struct err *err)
 {
     const Torg__V1__ExplainRequest *request = explaining->request;
-    struct query_request query;
     int rc;
 
     if (!request->query)
         return err_set(err, ERR_INVALID, "query: is missing");
     rc = request_read(request->query, shard_schema(visit->shard),
                       clock_wall_us(explaining->searcher->front.clock) / SECOND_US,
-                      explaining->arena, &query, err);
-    if (!rc && request->stage >= query.plan.stage_count)
+                      explaining->arena, query, err);
+    if (!rc && request->stage >= query->plan.stage_count)
         rc = err_set(err, ERR_INVALID, "stage: %u; the query has %u, counted from 0",
-                     request->stage, query.plan.stage_count);
-    return rc ? rc
-              : response_explain(visit->engine, &query, request->stage, explaining->doc_id,
-                                 explaining->arena, out, err);
+                     request->stage, query->plan.stage_count);
+    return rc;
 }
 
 /* Why it is not in the index; NULL: it is. */
@@ -145,17 +143,20 @@ static int explain_here(struct explaining *explaining, Torg__V1__ExplainResponse
                         struct err *err)
 {
     struct visit *visit = NULL;
+    struct query_request query;
     bool is_indexed = false;
     int64_t version = 0;
-    int rc = look_up(explaining, err);
+    int rc = replica_visit(explaining->epoch->shards[explaining->shard], 0, &visit, err);
 
-    rc = rc ? rc : replica_visit(explaining->epoch->shards[explaining->shard], 0, &visit, err);
+    rc = rc ? rc : read_query(explaining, visit, &query, err);
+    rc = rc ? rc : look_up(explaining, err);
     if (!rc && explaining->doc_id != NUMBER_NONE)
         rc = find_indexed(explaining, visit, &is_indexed, &version, err);
     if (!rc)
         response->explanation = find_absence(explaining, is_indexed);
     if (!rc && !response->explanation)
-        rc = explain_indexed(explaining, visit, &response->explanation, err);
+        rc = response_explain(visit->engine, &query, explaining->request->stage, explaining->doc_id,
+                              explaining->arena, &response->explanation, err);
     if (!rc && is_indexed && explaining->state == KEY_ALIVE && explaining->searcher->key_state &&
         version != explaining->version) {
         Torg__V1__Explanation *whole = response->explanation;
@@ -227,6 +228,8 @@ int searcher_explain(struct call *call, const ProtobufCMessage *message, Protobu
         else
             rc = err_set(err, ERR_UNAVAILABLE, "no searcher has shard %u ready", explaining.shard);
     }
+    if (rc)
+        searcher_name_fault(call, rc, err);
     view_release(view);
     return rc;
 }

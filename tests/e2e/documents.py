@@ -112,6 +112,10 @@ def deletions_are_explained(shop):
         tap.equal(status, 200, answer)
         tap.equal(answer["explanation"].get("holds", False), False)
         tap.contains(json.dumps(answer), part)
+        # What is wrong with the query is told whatever has become of the document.
+        status, answer = shop.call("SearcherService/Explain", {"pk": pk, "query": {"stages": [{"limit": 10001}]}})
+        tap.equal((status, list(tap.faults(answer))), (429, ["query.stages[0].limit"]), answer)
+        tap.equal(shop.call("SearcherService/Explain", {"pk": pk})[0], 400)
     status, answer = shop.call("SearcherService/Explain", {
         "pk": "lamp-1", "query": {"stages": [{"text": "велосипед"}]}})
     tap.equal((status, answer["explanation"].get("holds", False)), (200, False))
