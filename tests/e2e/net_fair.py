@@ -218,6 +218,20 @@ def costs(path):
         return f"{count} large answers took what {BURST_S} small ones may"
 
 
+def looks(path):
+    """Who waits for something is charged for every look at it, and looks no oftener than it can pay."""
+    look_s = 0.005    # LOOK_US of programs/testd_seen.c
+    with testd.Testd(path, address_rate=1) as server:
+        client = http1(server)
+        start = time.monotonic()
+        client.request("GET", "/v1/look", headers={"Connect-Timeout-Ms": "3000"})
+        assert client.getresponse().status == 504
+        count = server.whole_log().count("looked")
+        may = (1 * BURST_S + (time.monotonic() - start)) / 1000 / look_s + 2
+        assert 1 <= count <= may, f"{count} looks in {time.monotonic() - start:.1f} s"
+        return f"{count} looks"
+
+
 def paused(server):
     text = server.operator("/metrics")[1]
     return next(value for name, _, value in testd.parse_metrics(text)
@@ -361,6 +375,7 @@ def main():
     lines.run("rates by key", key_rates, path)
     lines.run("rates by seller", seller_rates, path)
     lines.run("calls are charged what they cost", costs, path)
+    lines.run("looks of a call that waits are charged", looks, path)
     lines.run("streams are charged while they last", streams_pay, path)
     lines.run("wrong keys are charged to the address", wrong_keys, path)
     lines.run("clients behind proxies", proxies, path)

@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/workers.h"
 
 static char context[] = "seen";
 
@@ -64,7 +66,23 @@ static int make(struct call *call, const struct rest_request *request, struct re
     return call_add_header(call, "location", request->variables[0], err);
 }
 
+enum { LOOK_US = 5000, LOOK_PAUSE_US = 1000 };
+
+/* Looks again and again for what never comes: each time it takes the CPU for LOOK_US. */
+static int look(struct call *call, const struct rest_request *request, struct rest_answer *answer,
+                struct err *err)
+{
+    int64_t begun_us = worker_cpu_us();
+
+    while (worker_cpu_us() - begun_us < LOOK_US)
+        ;
+    log_info("looked");
+    (void)call_come_back(call, LOOK_PAUSE_US);
+    return err_set(err, ERR_UNAVAILABLE, "it is not there");
+}
+
 static const struct rest_method methods[] = {
+    {.verb = "GET", .path = "/v1/look", .run = look, .flags = RPC_PUBLIC},
     {.verb = "GET", .path = "/v1/seen/{id}", .run = tell, .flags = RPC_PUBLIC},
     {.verb = "PUT", .path = "/v1/seen/{id}", .run = tell, .scope = "echo"},
     {.verb = "POST", .path = "/v1/seen/{id}", .run = make, .flags = RPC_PUBLIC | RPC_BRIEF},

@@ -354,6 +354,7 @@ bool admit_take(struct call *call)
             return false;
         }
     }
+    call->prepaid_us = TOKEN;
     return true;
 }
 
@@ -373,9 +374,13 @@ static void charge(struct call *call, int64_t units)
 
 void admit_charge(struct call *call)
 {
+    int64_t prepaid_us = call->cpu_us < call->prepaid_us ? call->cpu_us : call->prepaid_us;
+
     object_check(call, CALL_MAGIC);
-    if (call->cpu_us > TOKEN && call->rate.limit)
-        charge(call, call->cpu_us - TOKEN);
+    assert(prepaid_us >= 0);
+    call->prepaid_us -= prepaid_us; /* once, however often it comes back */
+    if (call->cpu_us > prepaid_us && call->rate.limit)
+        charge(call, call->cpu_us - prepaid_us);
     call->cpu_us = 0;
 }
 

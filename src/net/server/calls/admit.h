@@ -61,7 +61,8 @@ bool admit_holds_too_much(const struct call *call); /* of unsent answers: it beg
 
 void admit_name(struct call *call);   /* whose it is, for the turns of workers */
 bool admit_take(struct call *call);   /* false: it is refused, or will be */
-void admit_charge(struct call *call); /* it has taken call->cpu_us */
+/* It has taken call->cpu_us: what its token has not paid for is charged. */
+void admit_charge(struct call *call);
 int64_t admit_pay(const struct call *call, int64_t cpu_us); /* on any thread, a stream's: how long
                                                              * until nothing is owed, us */
 bool admit_fault(struct call *call);   /* a key that is none: the address pays; as admit_take */

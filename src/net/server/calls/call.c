@@ -67,7 +67,7 @@ static void clear(struct call *call)
     call->come_back_us = 0;
     call->left_brief = false;
     call->is_parked = false;
-    call->cpu_us = 0;
+    call->cpu_us = call->prepaid_us = 0;
     call->job = (struct job){0};
     call->sent = 0;
     call->progress_us = 0;

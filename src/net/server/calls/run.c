@@ -159,6 +159,12 @@ static void build_error(struct call *call, int http_status, int rc, struct err *
     reply_error(call, http_status, rc, err->text);
 }
 
+static void count_cpu(struct call *call)
+{
+    if (call->rate.limit)
+        call->cpu_us = worker_cpu_us() - call->thread_us;
+}
+
 /* False: the answer comes later, and the call is somebody else's. */
 static bool run_unary(struct call *call)
 {
@@ -177,14 +183,14 @@ static bool run_unary(struct call *call)
     }
     if (rc && call->come_back_us) {
         forget(call, mark, header_count);
+        count_cpu(call);
         return true;
     }
     call->come_back_us = 0;
     if (rc)
         build_error(call, http_status, rc, &err);
     unsent_built(call);
-    if (call->rate.limit)
-        call->cpu_us = worker_cpu_us() - call->thread_us;
+    count_cpu(call);
     log_set_request(NULL);
     return true;
 }
@@ -481,10 +487,12 @@ static void settle_stream(struct call *call)
         call->connection->protocol->resume(call, news.taken);
 }
 
-/* No thread has it until its time has come. */
+/* No thread has it until its time has come, and its caller owes nothing. */
 static void park(struct call *call)
 {
-    int64_t due_us = call->loop->reactor.now_us + call->come_back_us;
+    int64_t owed_us = call->rate.limit ? admit_pay(call, 0) : 0;
+    int64_t due_us =
+        call->loop->reactor.now_us + (owed_us > call->come_back_us ? owed_us : call->come_back_us);
 
     call->come_back_us = 0;
     call->is_parked = true;
