@@ -9,8 +9,9 @@ that keep 32 calls of SearchOffers each in flight (h2load, JSON over HTTP/2, 160
   other caller   the greedy ones show a key, the polite one does not
   same address   nobody shows a key: they differ by their connections alone
   dear           as the first, and the greedy ones ask for offset 9900
+  static         nobody shows a key; the greedy ones ask for the page at /, the polite one from another address
 
-The four by turns, in rounds: neighbours come and go. A table of p50, p90 and the worst, in
+The five by turns, in rounds: neighbours come and go. A table of p50, p90 and the worst, in
 milliseconds, of the polite one; then one line. `times` is the median of the rounds' ratios of p50 to
 that of the same round alone; within 5 is wanted. `work` is the CPU that the server took from each
 request to its answer (p50, ms), for whomever: it depends less on what else the machine does.
@@ -91,11 +92,11 @@ def cpu_ms(pid):
     return time.clock_gettime(~pid << 3 | CPU_CLOCK) * 1000
 
 
-def polite(url, pid, texts, seed):
+def polite(url, pid, texts, seed, source="127.0.0.1"):
     """Milliseconds of each call of one who asks one thing at a time, and of the server's CPU
     meanwhile; inf: it was refused."""
     chosen = random.Random(seed)
-    client = http.client.HTTPConnection(url.split("//")[1], timeout=TIMEOUT_S)
+    client = http.client.HTTPConnection(url.split("//")[1], timeout=TIMEOUT_S, source_address=(source, 0))
     times, work = [], []
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
@@ -112,12 +113,14 @@ def polite(url, pid, texts, seed):
 
 
 def greedy(folder, url, key, request):
-    (folder / "request").write_text(json.dumps(request))
-    words = ["h2load", "-c", str(CONNECTIONS), "-m", str(STREAMS), "-D", str(SECONDS + 4), "-d",
-             str(folder / "request"), "-H", "content-type: application/json"]
+    """Of SearchOffers, or of the page when there is no request."""
+    words = ["h2load", "-c", str(CONNECTIONS), "-m", str(STREAMS), "-D", str(SECONDS + 4)]
+    if request:
+        (folder / "request").write_text(json.dumps(request))
+        words += ["-d", str(folder / "request"), "-H", "content-type: application/json"]
     if key:
         words += ["-H", f"authorization: Bearer {key}"]
-    load = subprocess.Popen([*words, url + METHOD], stdout=subprocess.DEVNULL,
+    load = subprocess.Popen([*words, url + (METHOD if request else "/")], stdout=subprocess.DEVNULL,
                             stderr=subprocess.DEVNULL)
     time.sleep(2)    # until all of them wait
     return load
@@ -128,11 +131,12 @@ def run_round(folder, process, url, key, texts, number):
     text = texts[number % len(texts)]
     page = {"text": text, "limit": 20}
     parts = {"alone": polite(url, process.pid, texts, 2 * number)}
-    for part, by, request in (("other caller", key, page), ("same address", "", page),
-                              ("dear", key, {**page, "offset": 9900})):
+    for part, by, request, source in (
+            ("other caller", key, page, "127.0.0.1"), ("same address", "", page, "127.0.0.1"),
+            ("dear", key, {**page, "offset": 9900}, "127.0.0.1"), ("static", "", None, "127.0.0.2")):
         load = greedy(folder, url, by, request)
         try:
-            parts[part] = polite(url, process.pid, texts, 2 * number + 1)
+            parts[part] = polite(url, process.pid, texts, 2 * number + 1, source)
         finally:
             load.send_signal(signal.SIGKILL)
             load.wait()

@@ -232,6 +232,63 @@ def looks(path):
         return f"{count} looks"
 
 
+def answer_of(client, verb, path, headers):
+    client.request(verb, path, headers=headers)
+    answer = client.getresponse()
+    return answer, answer.read().decode()
+
+
+UNPAID = [    # what is asked, how it is answered, and how many of such a token pays for
+    ("files", "GET", "/", {}, 200, 10),
+    ("files that are known", "GET", "/", {"If-None-Match": "*"}, 304, 10),
+    ("files of folders", "GET", "/files/one", {"Range": "bytes=0-0"}, 206, 10),
+    ("preflights", "OPTIONS", ECHO + "Echo", {"Origin": "https://a.example",
+                                              "Access-Control-Request-Method": "POST"}, 204, 10),
+    ("other pages' preflights", "OPTIONS", ECHO + "Echo", {
+        "Origin": "https://b.example", "Access-Control-Request-Method": "POST"}, 403, 1),
+    ("what is not there", "GET", "/nothing", {}, 404, 1),
+    ("methods that are not there", "POST", "/torg.test.v1.EchoService/No", {}, 404, 1),
+    ("other verbs", "PUT", "/", {}, 405, 1),
+    ("other verbs of a folder", "PUT", "/files/one", {}, 405, 1),
+    ("other verbs of a resource", "PATCH", "/v1/seen/1", {}, 405, 1),
+    ("other types", "POST", ECHO + "Echo", {"Content-Type": "text/plain"}, 415, 1),
+    ("bad heads", "GET", "/", {"Torg-Seller": "a", "torg-seller": "b"}, 400, 1),
+    ("calls without a key", "POST", ECHO + "Echo", {"Content-Type": "application/json"}, 401, 1),
+]
+
+
+def unpaid(path):
+    """What is answered without a handler is paid for, too, and is refused when nothing is left."""
+    for words, verb, address, headers, wanted, count_of_token in UNPAID:
+        with testd.Testd(path, address_rate=1, auth=True, cors="https://a.example") as server:
+            start, count = time.monotonic(), 0
+            while True:
+                client = http1(server)    # a bad head closes its connection
+                answer, text = answer_of(client, verb, address, headers)
+                client.close()
+                if answer.status == 429:
+                    break
+                assert answer.status == wanted, (words, answer.status, text)
+                count += 1
+                may = (BURST_S + time.monotonic() - start) * count_of_token + 1
+                assert count <= may, f"{words}: {count} were answered"
+            assert int(answer.headers["Retry-After"]) >= 1, (words, answer.headers)
+            assert call(http1(server, GREEDY_ADDRESS), headers={"Authorization": "Bearer good"}
+                        )[0].status == 200, words
+            assert server.operator("/livez")[0] == 200
+    with testd.Testd(path, key_rate=1, auth=True) as server:    # a key pays for itself
+        poor = {"Authorization": "Bearer poor"}
+        answer, text = spent(lambda: forbidden(http1(server), poor))
+        assert "this key asks for more" in text, text
+
+
+def forbidden(client, headers):
+    answer, text = answer_of(client, "PUT", "/v1/seen/1", headers)
+    if answer.status == 403:
+        answer.status = 200
+    return answer, text
+
+
 def paused(server):
     text = server.operator("/metrics")[1]
     return next(value for name, _, value in testd.parse_metrics(text)
@@ -375,6 +432,7 @@ def main():
     lines.run("rates by key", key_rates, path)
     lines.run("rates by seller", seller_rates, path)
     lines.run("calls are charged what they cost", costs, path)
+    lines.run("files and refusals are paid for", unpaid, path)
     lines.run("looks of a call that waits are charged", looks, path)
     lines.run("streams are charged while they last", streams_pay, path)
     lines.run("wrong keys are charged to the address", wrong_keys, path)

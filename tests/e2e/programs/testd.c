@@ -308,6 +308,7 @@ int main(int argc, char **argv)
     }
     server_add_service(server, &service);
     server_add_rest(server, &seen_service);
+    server_add_folder(server, &seen_folder);
     server_add_get(server, "/v1/echo/", "/torg.test.v1.EchoService/Echo", "text");
     server_add_descriptors(server, bytes_make(echo_descriptors, echo_descriptors_size));
     server_add_file(server, "/", "text/html; charset=utf-8", bytes_of(page));

@@ -66,7 +66,7 @@ static int make(struct call *call, const struct rest_request *request, struct re
     return call_add_header(call, "location", request->variables[0], err);
 }
 
-enum { LOOK_US = 5000, LOOK_PAUSE_US = 1000 };
+enum { LOOK_US = 5000, LOOK_PAUSE_US = 1000, FILE_SIZE = 64 << 10 };
 
 /* Looks again and again for what never comes: each time it takes the CPU for LOOK_US. */
 static int look(struct call *call, const struct rest_request *request, struct rest_answer *answer,
@@ -81,6 +81,18 @@ static int look(struct call *call, const struct rest_request *request, struct re
     return err_set(err, ERR_UNAVAILABLE, "it is not there");
 }
 
+/* A file of some size, whatever its name. */
+static int read_file(void *owner, struct bytes name, struct arena *arena, struct buf *content,
+                     struct folder_file *file, struct err *err)
+{
+    for (int i = 0; i < FILE_SIZE; i++)
+        buf_put_byte(content, (uint8_t)('a' + i % 26));
+    *file = (struct folder_file){.content_type = "application/octet-stream",
+                                 .cache_control = "no-cache",
+                                 .security_policy = "default-src 'none'"};
+    return 0;
+}
+
 static const struct rest_method methods[] = {
     {.verb = "GET", .path = "/v1/look", .run = look, .flags = RPC_PUBLIC},
     {.verb = "GET", .path = "/v1/seen/{id}", .run = tell, .flags = RPC_PUBLIC},
@@ -92,6 +104,8 @@ static const struct rest_method methods[] = {
      .flags = RPC_PUBLIC | RPC_INLINE},
     {.verb = "GET", .path = "/v1/any/{name...}", .run = tell, .flags = RPC_PUBLIC},
 };
+
+const struct folder seen_folder = {.prefix = "/files/", .read = read_file, .context = context};
 
 const struct rest_service seen_service = {
     .methods = methods, .method_count = ARRAY_COUNT(methods), .context = context};

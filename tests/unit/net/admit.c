@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "net/server/calls/call.h"
+#include "net/server/calls/connection.h"
 #include "net/server/calls/server_parts.h"
 #include <cmocka.h>
 
@@ -22,7 +23,8 @@ struct stage {
     struct clock_manual clock;
     struct server *server; /* owned */
     struct loop *loop;     /* owned */
-    struct call *call;     /* owned: of an address without a key */
+    struct connection connection;
+    struct call *call; /* owned: of an address without a key */
 };
 
 static int set_up(void **state)
@@ -40,6 +42,7 @@ static int set_up(void **state)
     stage->call = mem_zero(sizeof(*stage->call));
     object_begin(stage->call, CALL_MAGIC);
     stage->call->loop = stage->loop;
+    stage->call->connection = &stage->connection;
     *state = stage;
     return 0;
 }
@@ -92,6 +95,23 @@ static void a_call_that_comes_back_has_no_other_token(void **state)
     assert_true(admit_pay(call, 0) > 0);
 }
 
+static void files_cost_a_part_of_a_token(void **state)
+{
+    struct stage *stage = *state;
+    struct call *call = stage->call;
+
+    for (int i = 0; i < 10; i++) {
+        call->is_paid = false;
+        assert_true(admit_take_file(call));
+        admit_charge_file(call, 100);
+    }
+    assert_int_equal(call->rate.left, BURST - 1);
+    assert_true(admit_take(call)); /* it has paid */
+    assert_int_equal(call->rate.left, BURST - 1);
+    admit_charge_file(call, 3 << 20); /* three milliseconds' worth of bytes */
+    assert_int_equal(call->rate.left, BURST - 5);
+}
+
 static void who_owes_is_told_how_long(void **state)
 {
     struct stage *stage = *state;
@@ -113,6 +133,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_call_that_comes_back_has_no_other_token, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(files_cost_a_part_of_a_token, set_up, tear_down),
         cmocka_unit_test_setup_teardown(who_owes_is_told_how_long, set_up, tear_down),
     };
 

@@ -26,7 +26,9 @@ enum {
     SET_SIZE = 8,
     LOCK_COUNT = 64,
     CHAIN_COUNT = 4096,
-    FAULT_TOKENS = 10, /* of a wrong key: guessing is dear */
+    FAULT_TOKENS = 10,  /* of a wrong key: guessing is dear */
+    FILE_COST_US = 100, /* a page has fifteen files, and an office one address */
+    FILE_BYTES_PER_US = 1000,
 };
 
 struct bucket {
@@ -336,16 +338,18 @@ static void refuse(struct call *call, const struct purse *purse, int64_t left)
                                purse->hint));
 }
 
-bool admit_take(struct call *call)
+static bool take_units(struct call *call, int64_t units)
 {
     struct admission *admission = call->loop->server->admission;
     struct purse purses[2];
-    size_t count = purses_of(call, purses);
+    size_t count;
 
-    object_check(call, CALL_MAGIC);
+    if (call->is_paid || call->connection->is_operator)
+        return true;
+    count = purses_of(call, purses);
     for (size_t i = 0; i < count; i++) {
         int64_t left;
-        bool taken = take(admission, purses[i].id, purses[i].rate, TOKEN, false,
+        bool taken = take(admission, purses[i].id, purses[i].rate, units, false,
                           call->loop->reactor.now_us, &left);
 
         remember(call, &purses[i], left);
@@ -354,8 +358,21 @@ bool admit_take(struct call *call)
             return false;
         }
     }
-    call->prepaid_us = TOKEN;
+    call->is_paid = true;
+    call->prepaid_us = units;
     return true;
+}
+
+bool admit_take(struct call *call)
+{
+    object_check(call, CALL_MAGIC);
+    return take_units(call, TOKEN);
+}
+
+bool admit_take_file(struct call *call)
+{
+    object_check(call, CALL_MAGIC);
+    return take_units(call, FILE_COST_US);
 }
 
 static void charge(struct call *call, int64_t units)
@@ -382,6 +399,13 @@ void admit_charge(struct call *call)
     if (call->cpu_us > prepaid_us && call->rate.limit)
         charge(call, call->cpu_us - prepaid_us);
     call->cpu_us = 0;
+}
+
+void admit_charge_file(struct call *call, size_t size)
+{
+    object_check(call, CALL_MAGIC);
+    call->cpu_us = FILE_COST_US + (int64_t)(size / FILE_BYTES_PER_US);
+    admit_charge(call);
 }
 
 int64_t admit_pay(const struct call *call, int64_t cpu_us)

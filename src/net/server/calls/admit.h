@@ -59,8 +59,13 @@ size_t admission_held(struct admission *admission, enum admission_kind kind, uin
 
 bool admit_holds_too_much(const struct call *call); /* of unsent answers: it begins no other */
 
-void admit_name(struct call *call);   /* whose it is, for the turns of workers */
-bool admit_take(struct call *call);   /* false: it is refused, or will be */
+void admit_name(struct call *call); /* whose it is, for the turns of workers */
+/* Its token; false: it is refused, or will be. Once: what has paid is not asked again. */
+bool admit_take(struct call *call);
+/* The same of what costs less than a call: a file that is in memory, a preflight. */
+bool admit_take_file(struct call *call);
+/* ... and it has been answered with so many bytes. */
+void admit_charge_file(struct call *call, size_t size);
 /* It has taken call->cpu_us: what its token has not paid for is charged. */
 void admit_charge(struct call *call);
 int64_t admit_pay(const struct call *call, int64_t cpu_us); /* on any thread, a stream's: how long

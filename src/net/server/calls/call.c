@@ -67,6 +67,7 @@ static void clear(struct call *call)
     call->come_back_us = 0;
     call->left_brief = false;
     call->is_parked = false;
+    call->is_paid = false;
     call->cpu_us = call->prepaid_us = 0;
     call->job = (struct job){0};
     call->sent = 0;
@@ -236,6 +237,7 @@ struct call *call_replace(struct call *call)
     stand_in->body_done = call->body_done;
     stand_in->route = call->route;
     stand_in->rate = call->rate;
+    stand_in->is_paid = call->is_paid;
     stand_in->unconsumed = call->unconsumed;
     stand_in->job.caller = call->job.caller; /* who holds the answer */
     stand_in->refused = true;                /* what still comes of the body is nobody's */

@@ -103,7 +103,8 @@ struct call {
     struct peer_address peer; /* whom it is from */
     struct call_rate rate;
     int64_t cpu_us;       /* that its handler took */
-    int64_t prepaid_us;   /* of CPU, by the token that it took */
+    bool is_paid;         /* it has taken a token, or the part of one that its kind costs */
+    int64_t prepaid_us;   /* of CPU, by what it took */
     uint8_t text_rest[4]; /* base64: what has come of a group of four ... */
     uint8_t text_rest_size;
     int64_t come_back_us; /* its handler wants to be run again after so long; 0: it does not */

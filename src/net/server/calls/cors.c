@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/object.h"
+#include "net/server/calls/admit.h"
 #include "net/server/calls/call.h"
 #include "net/server/calls/server_parts.h"
 
@@ -97,6 +98,8 @@ static void answer_preflight(struct call *call)
 {
     struct bytes wanted = call_header(call, "access-control-request-headers");
 
+    if (!admit_take_file(call))
+        return;
     reply_header(call, "access-control-allow-methods", bytes_of(methods));
     reply_header(call, "access-control-allow-headers",
                  wanted.size && is_list_of_names(wanted) ? wanted : bytes_of(own_headers));

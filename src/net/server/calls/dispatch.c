@@ -255,12 +255,15 @@ static void serve_file(struct call *call, const struct site_file *file)
         call_refuse(call, 405, ERR_UNSUPPORTED, "a file is read by GET or HEAD");
         return;
     }
+    if (!admit_take_file(call))
+        return;
     reply_header(call, "cache-control", bytes_of("no-cache"));
     reply_header(call, "vary", bytes_of("accept-encoding"));
     put_page_rules(call);
     content = site_choose(file, call_header(call, "accept-encoding"),
                           call_header(call, "range").size > 0);
     content_answer(call, &content);
+    admit_charge_file(call, call->is_head ? 0 : call->reply.body.size);
     call->refused = true; /* a body with a GET is read and forgotten */
     call_send(call);
 }
@@ -286,6 +289,8 @@ static bool show_missing(struct call *call)
     if (!file || !bytes_equal_text(call->verb, "GET") || !accepted.size ||
         !memmem(accepted.data, accepted.size, "text/html", strlen("text/html")))
         return false;
+    if (!admit_take(call))
+        return true;
     put_page_rules(call);
     content = site_choose(file, BYTES_EMPTY, true);
     reply_plain(call, 404, content.type, content.body);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/object.h"
+#include "net/server/calls/admit.h"
 #include "net/server/calls/call.h"
 #include "net/server/calls/content.h"
 #include "net/server/calls/server_parts.h"
@@ -35,6 +36,8 @@ bool folder_take(struct call *call)
     if (!call->is_head && !bytes_equal_text(call->verb, "GET")) {
         reply_header(call, "allow", bytes_of("GET, HEAD"));
         call_refuse(call, 405, ERR_UNSUPPORTED, "a file is read by GET or HEAD");
+    } else {
+        (void)admit_take_file(call); /* else it is refused */
     }
     return true;
 }
@@ -66,6 +69,7 @@ static void run(struct job *job)
 
     object_check(call, CALL_MAGIC);
     log_set_request(call->request_id);
+    call->thread_us = worker_cpu_us();
     buf_reset(&call->message);
     if (atomic_load(&call->cancelled))
         rc = err_set(&err, ERR_CANCELLED, "the client left before the file was read");
@@ -80,6 +84,8 @@ static void run(struct job *job)
     else
         answer(call, &file);
     unsent_built(call);
+    if (call->rate.limit)
+        call->cpu_us = worker_cpu_us() - call->thread_us;
     log_set_request(NULL);
     reactor_post(&call->loop->reactor, &call->task);
 }

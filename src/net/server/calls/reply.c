@@ -427,6 +427,10 @@ void call_refuse(struct call *call, int http_status, int err_code, const char *f
     va_list args;
 
     object_check(call, CALL_MAGIC);
+    if (call->replied || call->put_off)
+        return;
+    if (!admit_take(call)) /* a refusal costs what a call does: who asks too much waits for it */
+        return;
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
