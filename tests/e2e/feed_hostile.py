@@ -80,7 +80,15 @@ def a_long_text_is_the_problem_of_its_row():
     rows, end = feedtest.dump(in_offer(f"<description>{'w ' * (100 << 9)}</description>"))
     tap.equal([[field for field, _ in row["problems"]] for row in rows], [[], ["description"]])
     rows, end = feedtest.dump(in_offer("<param name='a'>1</param>" * 300))
-    tap.equal([[field for field, _ in row["problems"]][:1] for row in rows], [[], ["attributes"]])
+    tap.equal([(len(row["problems"]), [field for field, _ in row["notes"]]) for row in rows],
+              [(0, []), (0, ["attributes"])])
+    tap.equal(len(rows[1]["attributes"]), 200)
+    long = "w " * (3 << 10)
+    for text in (f"<param name='a'>{long}</param>", f"<url>http://x.example/{long}</url>",
+                 f"<unused>{'w ' * (300 << 9)}</unused>", f"<picture>http://x.example/{long}</picture>",
+                 "<param>1</param>", "<condition>shiny</condition>"):
+        rows, end = feedtest.dump(in_offer(text))
+        tap.equal([(len(row["problems"]), len(row["notes"])) for row in rows], [(0, 0), (0, 1)], text[:40])
     rows, end = feedtest.dump(in_offer("<picture>http://x.example/1</picture>" * 300))
     tap.equal((len(rows[1]["photos"]), [field for field, _ in rows[1]["notes"]]),
               (50, ["photo_count"]))
@@ -103,6 +111,16 @@ def names_do_not_fill_the_memory():
     refused(b"<yml_catalog><shop><categories>" +
             b"".join(b'<category id="%d">n</category>' % i for i in range(40_000)), "LIMIT",
             "categories")
+
+
+@tap.test
+def a_long_name_of_a_category_ends_nothing():
+    head = (f'<yml_catalog><shop><categories><category id="1">{"я" * 200_000}</category>'
+            f'<category id="{"2" * 300}">b</category></categories><offers>')
+    rows, end = feedtest.dump((head + '<offer id="x"><categoryId>1</categoryId></offer>' +
+                               feedtest.YML_TAIL).encode())
+    tap.equal((rows[0]["category"], end["end"]), ("я" * 128, True))
+    tap.equal([field for field, _ in rows[0]["notes"]], ["category"])
 
 
 @tap.test
@@ -173,7 +191,7 @@ def deep_and_wide_json_is_bounded():
     rows, end = feedtest.dump(line + b'\n{"id":"y","title":"Y"}\n')
     tap.equal([bool(row["problems"]) for row in rows], [True, False])
     rows, end = feedtest.dump(b'{"id":"x","a":[' + b"0," * 400_000 + b"0]}\n")
-    tap.equal((end["end"], bool(rows[0]["problems"])), (True, True))
+    tap.equal((end["end"], bool(rows[0]["notes"])), (True, True))
     rows, end = feedtest.dump(b'{"id":"x","title":"a\\u0000b"}\n{"id":"\xff"}\n{"price":1e999}\n',
                               "--encoding", "utf-8")
     tap.equal([bool(row["problems"]) for row in rows], [True, True, True])

@@ -35,6 +35,7 @@ void feed_builder_begin(struct feed_builder *builder, uint64_t number, uint64_t 
     for (i = 0; i < FEED_FIELD_SINGLE_COUNT; i++)
         builder->single[i] = BYTES_EMPTY;
     builder->minor_price = false;
+    builder->told_attribute_count = false;
     builder->row = (struct feed_row){
         .number = number,
         .line = line,
@@ -98,13 +99,42 @@ void feed_builder_minor_price(struct feed_builder *builder)
     builder->minor_price = true;
 }
 
-static void put_photo(struct feed_builder *builder, struct bytes url)
+/* A shop's file may be named "Диван серый.jpg": a blank inside of an address is written as %20, a
+ * line break that a writer has put there is none of it. */
+static struct bytes whole_url(struct feed_builder *builder, struct bytes url)
+{
+    struct buf *out = &builder->text;
+
+    url = feed_trim(url);
+    if (feed_is_web_url(url))
+        return url;
+    buf_reset(out);
+    for (size_t i = 0; i < url.size; i++) {
+        size_t blank = feed_blank_size(bytes_skip(url, i));
+
+        if (url.data[i] == '\t' || url.data[i] == '\n' || url.data[i] == '\r')
+            continue;
+        if (url.data[i] != ' ' && blank < 2) {
+            buf_put_byte(out, url.data[i]);
+            continue;
+        }
+        for (; blank; blank--, i++)
+            buf_printf(out, "%%%02X", url.data[i]);
+        i--;
+    }
+    return buf_failed(out) ? url : buf_bytes(out);
+}
+
+static void put_photo(struct feed_builder *builder, struct bytes text)
 {
     struct feed_row *row = &builder->row;
+    struct bytes url = whole_url(builder, text);
 
+    if (!url.size)
+        return;
     if (!feed_is_web_url(url)) {
         violations_add(&row->notes, "photos", "\"%.*s\" is not a web address of at most %d bytes",
-                       BYTES_ARG(feed_shown(url)), FEED_URL_SIZE_MAX);
+                       BYTES_ARG(feed_shown(feed_trim(text))), FEED_URL_SIZE_MAX);
         return;
     }
     if (row->photo_count == FEED_PHOTO_COUNT_MAX) {
@@ -116,15 +146,19 @@ static void put_photo(struct feed_builder *builder, struct bytes url)
     builder->photos[row->photo_count++] = arena_copy(builder->arena, url);
 }
 
-/* A comma or semicolon may be part of an address: it divides only where another one begins. */
-static bool divides_urls(struct bytes rest)
+/* A comma or semicolon may be part of an address: it divides only where another one begins. So may
+ * be a blank, where a value is one address (a tag) and not a list (a cell). */
+static bool divides_urls(const struct feed_builder *builder, struct bytes rest)
 {
-    if (rest.data[0] == '|' || feed_blank_size(rest))
+    size_t blank = feed_blank_size(rest);
+
+    if (builder->lists_photos && (rest.data[0] == '|' || blank))
         return true;
-    if (rest.data[0] != ',' && rest.data[0] != ';')
+    if (!blank && !strchr(",;|", rest.data[0]))
         return false;
-    rest = feed_trim(bytes_skip(rest, 1));
-    return rest.size == 0 || bytes_begin(rest, bytes_of("http"));
+    rest = feed_trim(bytes_skip(rest, blank ? blank : 1));
+    return rest.size == 0 || bytes_begin(rest, bytes_of("http://")) ||
+           bytes_begin(rest, bytes_of("https://"));
 }
 
 static void put_photos(struct feed_builder *builder, struct bytes text)
@@ -136,7 +170,7 @@ static void put_photos(struct feed_builder *builder, struct bytes text)
         /* A trim of the whole rest at each comma would be quadratic: it looks at a window. */
         size_t window = text.size - i < 16 ? text.size - i : 16;
 
-        if (i < text.size && !divides_urls(bytes_make(text.data + i, window)))
+        if (i < text.size && !divides_urls(builder, bytes_make(text.data + i, window)))
             continue;
         if (i > start)
             put_photo(builder, bytes_make(text.data + start, i - start));
@@ -198,25 +232,31 @@ static struct bytes plain_line(struct feed_builder *builder, struct bytes text)
     return arena_copy(builder->arena, feed_trim(buf_bytes(&builder->text)));
 }
 
-static bool fits(struct feed_builder *builder, const char *field, struct bytes text, size_t max)
+struct violations *feed_builder_faults(struct feed_builder *builder, enum feed_field field)
 {
-    if (text.size <= max)
-        return true;
-    violations_add(&builder->row.problems, field, "%zu bytes; the limit is %zu", text.size, max);
-    return false;
-}
-
-/* What is wrong with a field that nothing is made of refuses no row. */
-static struct violations *faults_of(struct feed_builder *builder, enum feed_field field)
-{
+    object_check(builder, FEED_BUILDER_MAGIC);
     switch (field) {
+    case FEED_FIELD_CATEGORY_ID:
+    case FEED_FIELD_CATEGORY:
     case FEED_FIELD_URL:
     case FEED_FIELD_OLD_PRICE:
     case FEED_FIELD_AVAILABLE:
+    case FEED_FIELD_CONDITION:
+    case FEED_FIELD_PHOTOS:
+    case FEED_FIELD_ATTRIBUTE:
         return &builder->row.notes;
     default:
         return &builder->row.problems;
     }
+}
+
+static bool fits(struct feed_builder *builder, enum feed_field field, struct bytes text, size_t max)
+{
+    if (text.size <= max)
+        return true;
+    violations_add(feed_builder_faults(builder, field), feed_field_name(field),
+                   "%zu bytes; the limit is %zu", text.size, max);
+    return false;
 }
 
 void feed_builder_put(struct feed_builder *builder, enum feed_field field, struct bytes text)
@@ -232,11 +272,41 @@ void feed_builder_put(struct feed_builder *builder, enum feed_field field, struc
         put_phones(builder, text);
     } else if (builder->single[field].size) {
         if (!bytes_equal(builder->single[field], text))
-            violations_add(faults_of(builder, field), feed_field_name(field), "is given twice");
-    } else if (fits(builder, feed_field_name(field), text,
+            violations_add(feed_builder_faults(builder, field), feed_field_name(field),
+                           "is given twice");
+    } else if (fits(builder, field, text,
                     field == FEED_FIELD_DESCRIPTION ? FEED_FIELD_SIZE_MAX : FEED_VALUE_SIZE_MAX)) {
         builder->single[field] = arena_copy(builder->arena, text);
     }
+}
+
+/* What is wrong with one is told and refuses no row: where its category requires the attribute it
+ * is missed there. */
+static bool attribute_fits(struct feed_builder *builder, struct bytes name, struct bytes value,
+                           struct bytes unit)
+{
+    struct violations *notes = &builder->row.notes;
+
+    if (name.size == 0) {
+        violations_add(notes, "attributes", "\"%.*s\" has no name", BYTES_ARG(feed_shown(value)));
+        return false;
+    }
+    if (!fits(builder, FEED_FIELD_ATTRIBUTE, name, FEED_NAME_SIZE_MAX) ||
+        !fits(builder, FEED_FIELD_ATTRIBUTE, unit, FEED_NAME_SIZE_MAX))
+        return false;
+    if (value.size > FEED_VALUE_SIZE_MAX) {
+        violations_add(notes, "attributes",
+                       "\"%.*s\" is left out: it has %zu bytes; the limit is %d",
+                       BYTES_ARG(feed_shown(name)), value.size, FEED_VALUE_SIZE_MAX);
+        return false;
+    }
+    if (builder->row.attribute_count < FEED_ATTRIBUTE_COUNT_MAX)
+        return true;
+    if (!builder->told_attribute_count)
+        violations_add(notes, "attributes", "those above the limit of %d are left out",
+                       FEED_ATTRIBUTE_COUNT_MAX);
+    builder->told_attribute_count = true;
+    return false;
 }
 
 void feed_builder_attribute(struct feed_builder *builder, struct bytes name, struct bytes value,
@@ -249,21 +319,8 @@ void feed_builder_attribute(struct feed_builder *builder, struct bytes name, str
     name = feed_trim(name);
     value = feed_trim(value);
     unit = feed_trim(unit);
-    if (value.size == 0)
+    if (value.size == 0 || !attribute_fits(builder, name, value, unit))
         return;
-    if (name.size == 0) {
-        violations_add(&row->problems, "attributes", "\"%.*s\" has no name",
-                       BYTES_ARG(feed_shown(value)));
-        return;
-    }
-    if (!fits(builder, "attributes", name, FEED_NAME_SIZE_MAX) ||
-        !fits(builder, "attributes", unit, FEED_NAME_SIZE_MAX) ||
-        !fits(builder, "attributes", value, FEED_VALUE_SIZE_MAX))
-        return;
-    if (row->attribute_count == FEED_ATTRIBUTE_COUNT_MAX) {
-        violations_add(&row->problems, "attributes", "more than %d", FEED_ATTRIBUTE_COUNT_MAX);
-        return;
-    }
     attribute = &builder->attributes[row->attribute_count++];
     attribute->name = plain_line(builder, name);
     attribute->value = plain_line(builder, value);
@@ -377,7 +434,7 @@ static bool finish_price(struct feed_builder *builder, enum feed_field field, in
     if (!reason)
         reason = minor_price(builder, field, number, amount);
     if (reason)
-        violations_add(faults_of(builder, field), feed_field_name(field), "\"%.*s\" %s",
+        violations_add(feed_builder_faults(builder, field), feed_field_name(field), "\"%.*s\" %s",
                        BYTES_ARG(feed_shown(text)), reason);
     return !reason;
 }
@@ -437,8 +494,7 @@ static void finish_words(struct feed_builder *builder)
 
     if (single[FEED_FIELD_CONDITION].size &&
         !feed_parse_condition(single[FEED_FIELD_CONDITION], &row->condition))
-        violations_add(&row->problems, "condition",
-                       "\"%.*s\" is not known; write new, used or broken",
+        violations_add(&row->notes, "condition", "\"%.*s\" is not known; write new, used or broken",
                        BYTES_ARG(feed_shown(single[FEED_FIELD_CONDITION])));
     if (single[FEED_FIELD_AVAILABLE].size &&
         !feed_parse_flag(single[FEED_FIELD_AVAILABLE], &row->available))
@@ -456,7 +512,7 @@ static void finish_id(struct feed_builder *builder)
     struct bytes id = builder->single[FEED_FIELD_ID];
     char hash[FEED_HASH_SIZE];
 
-    if (id.size && fits(builder, "external_id", id, FEED_ID_SIZE_MAX)) {
+    if (id.size && fits(builder, FEED_FIELD_ID, id, FEED_ID_SIZE_MAX)) {
         row->external_id = plain_line(builder, id);
         return;
     }

@@ -26,6 +26,8 @@ struct feed_builder {
     struct buf text;
     struct bytes single[FEED_FIELD_SINGLE_COUNT]; /* raw, trimmed */
     bool minor_price;                             /* price is in the smallest unit already */
+    bool lists_photos;         /* a value is a list of addresses, divided by blanks; the format's */
+    bool told_attribute_count; /* that there are more than are taken */
     struct feed_row row;
     struct bytes photos[FEED_PHOTO_COUNT_MAX];
     struct bytes phones[FEED_PHONE_COUNT_MAX];
@@ -52,6 +54,9 @@ void feed_builder_replace(struct feed_builder *builder, enum feed_field field, s
 void feed_builder_default_decimal(struct feed_builder *builder, char decimal);
 void feed_builder_minor_price(struct feed_builder *builder);
 struct violations *feed_builder_problems(struct feed_builder *builder);
+/* Where what is wrong with a field belongs: the problems, or the notes if its offer is good without
+ * it. What a category demands it misses by itself. */
+struct violations *feed_builder_faults(struct feed_builder *builder, enum feed_field field);
 /* The builder's until the next begin. */
 const struct feed_row *feed_builder_finish(struct feed_builder *builder);
 

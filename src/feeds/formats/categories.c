@@ -17,6 +17,7 @@ struct feed_category {
     struct bytes id;
     struct bytes parent;
     struct bytes name;
+    bool is_cut; /* the name was longer */
 };
 
 void feed_categories_init(struct feed_categories *categories)
@@ -40,6 +41,17 @@ static struct feed_category **find_place(const struct feed_categories *categorie
     return &categories->places[place];
 }
 
+/* As much of a name as is kept, in whole characters. */
+static struct bytes front(struct bytes name)
+{
+    if (name.size <= FEED_NAME_SIZE_MAX)
+        return name;
+    name.size = FEED_NAME_SIZE_MAX;
+    while (name.size && (name.data[name.size] & 0xc0) == 0x80)
+        name.size--;
+    return name;
+}
+
 bool feed_categories_add(struct feed_categories *categories, struct bytes id, struct bytes parent,
                          struct bytes name)
 {
@@ -55,13 +67,14 @@ bool feed_categories_add(struct feed_categories *categories, struct bytes id, st
     *place = arena_zero(categories->arena, sizeof(**place));
     (*place)->id = arena_copy(categories->arena, id);
     (*place)->parent = arena_copy(categories->arena, parent);
-    (*place)->name = arena_copy(categories->arena, name);
+    (*place)->is_cut = name.size > FEED_NAME_SIZE_MAX;
+    (*place)->name = arena_copy(categories->arena, front(name));
     categories->count++;
     return true;
 }
 
 void feed_categories_path(const struct feed_categories *categories, struct bytes id,
-                          struct buf *out)
+                          struct buf *out, bool *is_cut)
 {
     const struct feed_category *way[FEED_CATEGORY_DEPTH_MAX];
     size_t depth = 0;
@@ -72,6 +85,7 @@ void feed_categories_path(const struct feed_categories *categories, struct bytes
         if (!category)
             break;
         way[depth++] = category;
+        *is_cut |= category->is_cut;
         id = category->parent;
     }
     while (depth) {

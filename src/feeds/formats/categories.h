@@ -23,11 +23,13 @@ struct feed_categories {
 
 void feed_categories_init(struct feed_categories *categories);
 void feed_categories_release(struct feed_categories *categories);
-/* A second one of an id replaces nothing. False past the limit. */
+/* A second one of an id replaces nothing. Of a name longer than FEED_NAME_SIZE_MAX its beginning is
+ * kept. False past the limit. */
 bool feed_categories_add(struct feed_categories *categories, struct bytes id, struct bytes parent,
                          struct bytes name);
-/* Appends "Электроника/Телефоны"; nothing for an id that is not there. */
+/* Appends "Электроника/Телефоны"; nothing for an id that is not there. *is_cut: of a name in it the
+ * beginning alone is there; else it is left as it is. */
 void feed_categories_path(const struct feed_categories *categories, struct bytes id,
-                          struct buf *out);
+                          struct buf *out, bool *is_cut);
 
 #endif

@@ -2,7 +2,9 @@
 /*
  * csv.c - price lists in CSV (codec/csv_cells.h): which column is what, and its cells as rows.
  *
- * A CSV file has no end mark: it counts as cut short if its last line does not end with a break.
+ * A CSV file has no end mark. Where its last line does not end with a break, that line is believed
+ * if it has all its cells and the source is known to have come whole; else the file counts as cut
+ * short.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,6 +32,7 @@ struct csv_feed {
     struct arena *arena;    /* names of columns */
     struct column columns[FEED_COLUMN_COUNT_MAX];
     size_t column_count;
+    bool told_nameless; /* that a column without a name has values */
 };
 
 static struct csv_feed *csv_of(struct feed_reader *reader)
@@ -190,6 +193,7 @@ static int csv_start(struct feed_reader *reader, struct err *err)
     rc = feed_text_next(&csv->text, reader, &csv->block, err);
     if (rc)
         return rc;
+    reader->builder.lists_photos = true;
     csv->cells.delimiter = (uint8_t)reader->options.delimiter;
     if (csv->block.size > 5 && bytes_begin(csv->block, bytes_of("sep=")) &&
         strchr(",;\t|", csv->block.data[4])) { /* as Excel likes it */
@@ -212,6 +216,17 @@ static void mask_high_bytes(struct csv_feed *csv)
     }
 }
 
+/* The numbers that a data frame is written with, for example: told once, as every row has them. */
+static void skip_nameless(struct csv_feed *csv, size_t index)
+{
+    if (csv->told_nameless || !feed_trim(cell_at(csv, index)).size)
+        return;
+    csv->told_nameless = true;
+    violations_add(feed_builder_faults(&csv->base.builder, FEED_FIELD_ATTRIBUTE), "attributes",
+                   "column %zu has no name in the first line: it is left out of all rows",
+                   index + 1);
+}
+
 static void put_cells(struct csv_feed *csv)
 {
     struct feed_builder *builder = &csv->base.builder;
@@ -225,7 +240,9 @@ static void put_cells(struct csv_feed *csv)
     for (i = 0; i < csv->cells.count && i < csv->column_count; i++) {
         const struct column *column = &csv->columns[i];
 
-        if (column->field == FEED_FIELD_ATTRIBUTE)
+        if (column->field == FEED_FIELD_ATTRIBUTE && !column->attribute.size)
+            skip_nameless(csv, i);
+        else if (column->field == FEED_FIELD_ATTRIBUTE)
             feed_builder_attribute(builder, column->attribute, cell_at(csv, i), column->unit);
         else
             feed_builder_put(builder, column->field, cell_at(csv, i));
@@ -237,6 +254,35 @@ static void put_cells(struct csv_feed *csv)
             break;
         }
     }
+}
+
+/* Of a row that has fewer cells than there are columns: spreadsheets leave empty ones at the end
+ * out. In the middle of a line that the file ends in, nobody knows what is missing. */
+static void tell_short(struct csv_feed *csv)
+{
+    struct feed_builder *builder = &csv->base.builder;
+
+    if (csv->cells.line_ended)
+        violations_add(&builder->row.notes, "row",
+                       "has %zu cells; the first line names %zu columns: the others count as empty",
+                       csv->cells.count, csv->column_count);
+    else
+        violations_add(feed_builder_problems(builder), "row",
+                       "has %zu cells; the first line names %zu columns", csv->cells.count,
+                       csv->column_count);
+}
+
+/* The end, behind a line that has no break of its own. */
+static void look_at_end(struct csv_feed *csv)
+{
+    struct feed_reader *reader = &csv->base;
+
+    if (csv->cells.line_ended || reader->cut)
+        return;
+    if (csv->cells.count < csv->column_count)
+        reader->cut = "the last row has not all its cells";
+    else if (!feed_source_is_whole(reader->source))
+        reader->cut = "the last line does not end with a line break: its last cell may be cut";
 }
 
 static int csv_next(struct feed_reader *reader, bool *found, struct err *err)
@@ -252,18 +298,12 @@ static int csv_next(struct feed_reader *reader, bool *found, struct err *err)
     rc = feed_begin_row(reader, csv->cells.record_line, err);
     if (rc)
         return rc;
-    if (!csv->cells.line_ended && !reader->cut)
-        reader->cut =
-            csv->cells.count < csv->column_count
-                ? "the last row has not all its cells"
-                : "the last line does not end with a line break: its last cell may be cut";
+    look_at_end(csv);
     if (csv->cells.quote_open)
         violations_add(feed_builder_problems(&reader->builder), "row",
                        "has a quote that is not closed");
     else if (csv->cells.count < csv->column_count)
-        violations_add(feed_builder_problems(&reader->builder), "row",
-                       "has %zu cells; the first line names %zu columns", csv->cells.count,
-                       csv->column_count);
+        tell_short(csv);
     put_cells(csv);
     return 0;
 }

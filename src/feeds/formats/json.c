@@ -130,7 +130,7 @@ static void put_attribute(struct feed_builder *builder, const char *name, const 
     if (unit)
         scalar_text(unit, unit_room, &unit_text);
     if (!inner || !scalar_text(inner, room, &text))
-        violations_add(feed_builder_problems(builder), "attributes",
+        violations_add(feed_builder_faults(builder, FEED_FIELD_ATTRIBUTE), "attributes",
                        "\"%.*s\" is neither a text nor a number",
                        BYTES_ARG(feed_shown(bytes_of(name))));
     else
@@ -157,7 +157,7 @@ static void put_attributes(struct feed_builder *builder, json_t *value)
     size_t i;
 
     if (!json_is_object(value) && !json_is_array(value))
-        violations_add(feed_builder_problems(builder), "attributes",
+        violations_add(feed_builder_faults(builder, FEED_FIELD_ATTRIBUTE), "attributes",
                        "is neither an object nor a list");
     for (at = json_object_iter(value); at; at = json_object_iter_next(value, at))
         put_attribute_values(builder, json_object_iter_key(at), json_object_iter_value(at));
@@ -181,7 +181,7 @@ static void put_list(struct feed_builder *builder, enum feed_field field, json_t
 
         url = url ? url : json_object_get(each, "sourceUrl");
         if (!scalar_text(url ? url : each, room, &text))
-            violations_add(feed_builder_problems(builder), feed_field_name(field),
+            violations_add(feed_builder_faults(builder, field), feed_field_name(field),
                            "[%zu] is not a text", i);
         else
             feed_builder_put(builder, field, text);
@@ -216,8 +216,8 @@ static void put_nested(struct feed_builder *builder, const char *name, json_t *o
         }
         /* No object is deeper than address.point.latitude: the walk ends. */
         if (!meant || (json_is_object(value) && strcmp(meant, "point") != 0))
-            violations_add(feed_builder_problems(builder), name, "\"%.*s\" is not known here",
-                           BYTES_ARG(feed_shown(bytes_of(inner))));
+            violations_add(meant ? &builder->row.problems : &builder->row.notes, name,
+                           "\"%.*s\" is not known here", BYTES_ARG(feed_shown(bytes_of(inner))));
         else if (json_is_object(value))
             put_nested(builder, meant, value);
         else
@@ -243,7 +243,7 @@ static void put_member(struct feed_builder *builder, const char *name, json_t *v
     else if (field == FEED_FIELD_ATTRIBUTE)
         put_attribute_values(builder, name, value);
     else
-        violations_add(feed_builder_problems(builder), feed_field_name(field),
+        violations_add(feed_builder_faults(builder, field), feed_field_name(field),
                        "is neither a text nor a number");
 }
 

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -74,6 +73,13 @@ void feed_source_close(struct feed_source *source)
     if (source->fd >= 0)
         close(source->fd);
     source->fd = -1;
+}
+
+bool feed_source_is_whole(const struct feed_source *source)
+{
+    if (source->cut)
+        return false;
+    return source->is_whole || (source->total_size && source->read_size >= source->total_size);
 }
 
 int feed_source_read(struct feed_source *source, uint64_t size_max, void *to, size_t size,

@@ -8,6 +8,7 @@
 #ifndef TORG_FEEDS_FORMATS_SOURCE_H
 #define TORG_FEEDS_FORMATS_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@ struct feed_source {
     void *arg;
     uint64_t total_size; /* 0: not known */
     const char *cut;     /* set by read at the end: why it came too early; NULL: it did not */
+    bool is_whole;       /* set by read at the end: it is known to be where the writer meant it */
     /* private */
     int fd;
     struct bytes rest;
@@ -35,6 +37,10 @@ void feed_source_function(struct feed_source *source,
                                       struct err *err),
                           void *arg, uint64_t total_size);
 void feed_source_close(struct feed_source *source);
+
+/* At its end: that all of it came, by its announced size or by who gave it. Of a pipe nobody knows.
+ */
+bool feed_source_is_whole(const struct feed_source *source);
 
 /* As read, counted, as many as there are up to size; size_max: of the whole source. */
 int feed_source_read(struct feed_source *source, uint64_t size_max, void *to, size_t size,

@@ -186,34 +186,94 @@ bool feed_parse_flag(struct bytes text, bool *flag)
     return true;
 }
 
+static const struct choice conditions[] = {
+    {"new", FEED_CONDITION_NEW},
+    {"новое", FEED_CONDITION_NEW},
+    {"новый", FEED_CONDITION_NEW},
+    {"новая", FEED_CONDITION_NEW},
+    {"новые", FEED_CONDITION_NEW},
+    {"новыйсбиркой", FEED_CONDITION_NEW},
+    {"новоесбиркой", FEED_CONDITION_NEW},
+    {"новаясбиркой", FEED_CONDITION_NEW},
+    {"новыесбиркой", FEED_CONDITION_NEW},
+    {"brandnew", FEED_CONDITION_NEW},
+    {"newwithtags", FEED_CONDITION_NEW},
+    {"newinbox", FEED_CONDITION_NEW},
+    {"used", FEED_CONDITION_USED},
+    {"preowned", FEED_CONDITION_USED},
+    {"likenew", FEED_CONDITION_USED},
+    {"asnew", FEED_CONDITION_USED},
+    {"usedlikenew", FEED_CONDITION_USED},
+    {"perfect", FEED_CONDITION_USED},
+    {"excellent", FEED_CONDITION_USED},
+    {"usedexcellent", FEED_CONDITION_USED},
+    {"verygood", FEED_CONDITION_USED},
+    {"good", FEED_CONDITION_USED},
+    {"usedgood", FEED_CONDITION_USED},
+    {"fair", FEED_CONDITION_USED},
+    {"usedfair", FEED_CONDITION_USED},
+    {"acceptable", FEED_CONDITION_USED},
+    {"secondhand", FEED_CONDITION_USED},
+    {"openbox", FEED_CONDITION_USED},
+    {"showcasesample", FEED_CONDITION_USED},
+    {"reduction", FEED_CONDITION_USED},
+    {"refurbished", FEED_CONDITION_USED},
+    {"б/у", FEED_CONDITION_USED},
+    {"бу", FEED_CONDITION_USED},
+    {"подержанный", FEED_CONDITION_USED},
+    {"подержанное", FEED_CONDITION_USED},
+    {"подержанная", FEED_CONDITION_USED},
+    {"подержанные", FEED_CONDITION_USED},
+    {"бывшийвупотреблении", FEED_CONDITION_USED},
+    {"какновый", FEED_CONDITION_USED},
+    {"какновое", FEED_CONDITION_USED},
+    {"какновая", FEED_CONDITION_USED},
+    {"какновые", FEED_CONDITION_USED},
+    {"идеальный", FEED_CONDITION_USED},
+    {"идеальное", FEED_CONDITION_USED},
+    {"идеальная", FEED_CONDITION_USED},
+    {"идеальные", FEED_CONDITION_USED},
+    {"отличный", FEED_CONDITION_USED},
+    {"отличное", FEED_CONDITION_USED},
+    {"отличная", FEED_CONDITION_USED},
+    {"отличные", FEED_CONDITION_USED},
+    {"хороший", FEED_CONDITION_USED},
+    {"хорошее", FEED_CONDITION_USED},
+    {"хорошая", FEED_CONDITION_USED},
+    {"хорошие", FEED_CONDITION_USED},
+    {"удовлетворительный", FEED_CONDITION_USED},
+    {"удовлетворительное", FEED_CONDITION_USED},
+    {"удовлетворительная", FEED_CONDITION_USED},
+    {"удовлетворительные", FEED_CONDITION_USED},
+    {"отличноесостояние", FEED_CONDITION_USED},
+    {"хорошеесостояние", FEED_CONDITION_USED},
+    {"идеальноесостояние", FEED_CONDITION_USED},
+    {"вотличномсостоянии", FEED_CONDITION_USED},
+    {"вхорошемсостоянии", FEED_CONDITION_USED},
+    {"витринныйобразец", FEED_CONDITION_USED},
+    {"broken", FEED_CONDITION_BROKEN},
+    {"forparts", FEED_CONDITION_BROKEN},
+    {"назапчасти", FEED_CONDITION_BROKEN},
+    {"требуетремонта", FEED_CONDITION_BROKEN},
+    {"сломано", FEED_CONDITION_BROKEN},
+    {"неисправен", FEED_CONDITION_BROKEN},
+    {"неисправна", FEED_CONDITION_BROKEN},
+    {"неисправно", FEED_CONDITION_BROKEN},
+    {"неисправный", FEED_CONDITION_BROKEN},
+    {"неисправное", FEED_CONDITION_BROKEN},
+    {"неисправная", FEED_CONDITION_BROKEN},
+};
+
 bool feed_parse_condition(struct bytes text, enum feed_condition *condition)
 {
-    static const struct choice choices[] = {
-        {"new", FEED_CONDITION_NEW},
-        {"новое", FEED_CONDITION_NEW},
-        {"новый", FEED_CONDITION_NEW},
-        {"новая", FEED_CONDITION_NEW},
-        {"новые", FEED_CONDITION_NEW},
-        {"used", FEED_CONDITION_USED},
-        {"preowned", FEED_CONDITION_USED},
-        {"likenew", FEED_CONDITION_USED},
-        {"showcasesample", FEED_CONDITION_USED},
-        {"reduction", FEED_CONDITION_USED},
-        {"refurbished", FEED_CONDITION_USED},
-        {"б/у", FEED_CONDITION_USED},
-        {"бу", FEED_CONDITION_USED},
-        {"подержанный", FEED_CONDITION_USED},
-        {"подержанное", FEED_CONDITION_USED},
-        {"broken", FEED_CONDITION_BROKEN},
-        {"forparts", FEED_CONDITION_BROKEN},
-        {"назапчасти", FEED_CONDITION_BROKEN},
-        {"требуетремонта", FEED_CONDITION_BROKEN},
-        {"сломано", FEED_CONDITION_BROKEN},
-    };
+    size_t said = 0;
     int value;
 
-    if (!choose(text, choices, ARRAY_COUNT(choices), &value))
-        return false;
+    while (said < text.size && !strchr(",;(", text.data[said]))
+        said++;
+    if (!choose(text, conditions, ARRAY_COUNT(conditions), &value) &&
+        !choose(bytes_make(text.data, said), conditions, ARRAY_COUNT(conditions), &value))
+        return false; /* "б/у, без сколов" is said, too */
     *condition = (enum feed_condition)value;
     return true;
 }

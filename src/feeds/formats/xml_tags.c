@@ -103,11 +103,8 @@ static void start_category(struct xml_feed *xml, const char **attributes)
     const char *parent = attribute_of(attributes, "parentId");
 
     xml->category_id[0] = 0;
-    if (strlen(id) > FEED_NAME_SIZE_MAX || strlen(parent) > FEED_NAME_SIZE_MAX) {
-        feed_xml_fail(xml, ERR_LIMIT, "a category's id is longer than %d bytes",
-                      FEED_NAME_SIZE_MAX);
-        return;
-    }
+    if (strlen(id) > FEED_NAME_SIZE_MAX || strlen(parent) > FEED_NAME_SIZE_MAX)
+        return; /* its rows are told that it has no name */
     snprintf(xml->category_id, sizeof(xml->category_id), "%s", id);
     snprintf(xml->category_parent, sizeof(xml->category_parent), "%s",
              strcmp(parent, "0") == 0 ? "" : parent);
@@ -147,15 +144,22 @@ static bool is_images(const struct xml_feed *xml)
     return strcmp(xml->tag, "Images") == 0;
 }
 
+/* Without the prefix of its namespace. */
+static struct bytes plain_name(const char *tag)
+{
+    const char *colon = strchr(tag, ':');
+
+    return bytes_of(colon ? colon + 1 : tag);
+}
+
 /* RSS and Atom have some fields of their own beside Google's: the first of each holds. */
 static void put_google(struct xml_feed *xml, const char *tag, struct bytes text)
 {
-    const char *colon = strchr(tag, ':');
-    struct bytes name = bytes_of(colon ? colon + 1 : tag);
+    struct bytes name = plain_name(tag);
     struct bytes attribute;
     enum feed_field field = feed_field_find(name, &attribute);
 
-    if (!colon && field == FEED_FIELD_ID) {
+    if (!strchr(tag, ':') && field == FEED_FIELD_ID) {
         if (text.size <= FEED_ID_SIZE_MAX)
             snprintf(xml->entry_id, sizeof(xml->entry_id), "%.*s", BYTES_ARG(feed_trim(text)));
         return;
@@ -188,22 +192,51 @@ void feed_xml_start_tag(struct xml_feed *xml, const char *name, const char **att
         put(xml, FEED_FIELD_CONDITION, attribute_of(attributes, "type"));
 }
 
-static void put_category_path(struct xml_feed *xml, struct bytes id)
+/* Whether the path leads on from the one of before: "Техника/Чайники" from "Техника". */
+static bool is_below(struct bytes path, struct bytes before)
+{
+    return path.size > before.size && bytes_begin(path, before) && path.data[before.size] == '/';
+}
+
+/* <categoryId>. Of several the first counts, or the one below it. */
+static void put_category_id(struct xml_feed *xml, struct bytes id)
 {
     struct feed_builder *builder = &xml->base.builder;
     struct buf path = BUF_INIT(FEED_VALUE_SIZE_MAX);
+    struct bytes *taken = &builder->single[FEED_FIELD_CATEGORY_ID];
+    bool is_cut = false;
 
-    feed_categories_path(&xml->categories, feed_trim(id), &path);
-    feed_builder_put(builder, FEED_FIELD_CATEGORY, buf_bytes(&path));
+    id = feed_trim(id);
+    feed_categories_path(&xml->categories, id, &path, &is_cut);
+    if (!taken->size) {
+        feed_builder_put(builder, FEED_FIELD_CATEGORY_ID, id);
+        if (path.size) /* whatever a <category> has said */
+            feed_builder_replace(builder, FEED_FIELD_CATEGORY, buf_bytes(&path));
+    } else if (id.size && !bytes_equal(*taken, id)) {
+        if (is_below(buf_bytes(&path), builder->single[FEED_FIELD_CATEGORY])) {
+            feed_builder_replace(builder, FEED_FIELD_CATEGORY_ID, id);
+            feed_builder_replace(builder, FEED_FIELD_CATEGORY, buf_bytes(&path));
+        }
+        violations_add(&builder->row.notes, "category_id", "several are given: \"%.*s\" counts",
+                       BYTES_ARG(feed_shown(*taken)));
+    }
+    if (is_cut)
+        violations_add(&builder->row.notes, "category",
+                       "has a name of more than %d bytes: its beginning counts",
+                       FEED_NAME_SIZE_MAX);
     buf_release(&path);
 }
 
 static bool text_fits(struct xml_feed *xml)
 {
+    struct bytes attribute;
+    enum feed_field field;
+
     if (!buf_failed(&xml->text))
         return true;
-    violations_add(feed_builder_problems(&xml->base.builder), xml->tag, "is longer than %d bytes",
-                   FEED_FIELD_SIZE_MAX);
+    field = feed_field_find(plain_name(xml->tag), &attribute);
+    violations_add(feed_builder_faults(&xml->base.builder, field), xml->tag,
+                   "is longer than %d bytes", FEED_FIELD_SIZE_MAX);
     return false;
 }
 
@@ -223,9 +256,10 @@ static void end_field(struct xml_feed *xml)
         put_google(xml, xml->tag, text);
         return;
     }
-    feed_builder_named(builder, bytes_of(xml->tag), text);
     if (xml->base.format == FEED_FORMAT_YML && strcmp(xml->tag, "categoryId") == 0)
-        put_category_path(xml, text);
+        put_category_id(xml, text);
+    else
+        feed_builder_named(builder, bytes_of(xml->tag), text);
 }
 
 /* <g:product_detail>: a name, then its value. */
@@ -262,11 +296,8 @@ static void end_category(struct xml_feed *xml)
 {
     struct bytes name = feed_trim(buf_bytes(&xml->text));
 
-    if (name.size > FEED_NAME_SIZE_MAX || buf_failed(&xml->text))
-        feed_xml_fail(xml, ERR_LIMIT, "a category's name is longer than %d bytes",
-                      FEED_NAME_SIZE_MAX);
-    else if (!feed_categories_add(&xml->categories, bytes_of(xml->category_id),
-                                  bytes_of(xml->category_parent), name))
+    if (!feed_categories_add(&xml->categories, bytes_of(xml->category_id),
+                             bytes_of(xml->category_parent), name))
         feed_xml_fail(xml, ERR_LIMIT, "more than %d categories", FEED_CATEGORY_COUNT_MAX);
 }
 

@@ -18,6 +18,7 @@ static const char *const private_names[] = {
     "cofinanceprice",
     "additionalexpenses",
     "costofgoodssold",
+    "unnamed0", /* how a data frame calls its numbers of rows */
     "costprice",
     "minprice",
     "autopricingminprice",
@@ -45,6 +46,8 @@ static const char *const private_names[] = {
     "enableautodiscounts",
     "adsredirect",
     "shippinglabel",
+    "salepriceeffectivedate",
+    "quantitytosellonfacebook",
     "listingfee",
     "adstatus",
     "datebegin",

@@ -104,6 +104,12 @@ static char *text_of(struct bytes text)
     return text.size ? (char *)text.data : (char *)protobuf_c_empty_string; /* it is terminated */
 }
 
+/* What is wrong with a value that was given. */
+struct unread {
+    const struct attribute *attribute;
+    const char *reason;
+};
+
 /* What one row becomes. */
 struct mapped {
     const struct feed_row *row;
@@ -112,6 +118,8 @@ struct mapped {
     Torg__V1__OfferContent *content;
     struct violations problems;
     struct violations notes;
+    struct unread *unread; /* room for all that the row and its category's line give */
+    size_t unread_count;
 };
 
 static Torg__V1__AttributeValue *value_of(const Torg__V1__OfferContent *content,
@@ -166,21 +174,33 @@ static void add_attribute(struct feed_mapping *mapping, struct mapped *mapped,
         else
             content->attributes[content->n_attributes++] = value;
     }
-    if (!wrong)
-        return;
-    violations_add(attribute->required && !value_of(content, attribute) ? &mapped->problems
-                                                                        : &mapped->notes,
-                   arena_printf(mapped->arena, "attributes.%s", attribute->id), "%.*s: %s",
-                   BYTES_ARG(feed_shown(given->name)), wrong);
+    if (wrong)
+        mapped->unread[mapped->unread_count++] =
+            (struct unread){attribute, arena_printf(mapped->arena, "%.*s: %s",
+                                                    BYTES_ARG(feed_shown(given->name)), wrong)};
+}
+
+/* Once all values are there: where one that is required has none, the row is refused. */
+static void tell_unread(struct mapped *mapped)
+{
+    for (size_t i = 0; i < mapped->unread_count; i++) {
+        const struct attribute *attribute = mapped->unread[i].attribute;
+        bool is_missed = attribute->required && !value_of(mapped->content, attribute);
+
+        violations_add(is_missed ? &mapped->problems : &mapped->notes,
+                       arena_printf(mapped->arena, "attributes.%s", attribute->id), "%s",
+                       mapped->unread[i].reason);
+    }
 }
 
 static void add_attributes(struct feed_mapping *mapping, struct mapped *mapped,
                            const struct feed_placement *placement)
 {
     const struct feed_row *row = mapped->row;
+    size_t count_max = row->attribute_count + placement->attribute_count + 1;
 
-    mapped->content->attributes = arena_array(
-        mapped->arena, row->attribute_count + placement->attribute_count + 1, sizeof(void *));
+    mapped->content->attributes = arena_array(mapped->arena, count_max, sizeof(void *));
+    mapped->unread = arena_array(mapped->arena, count_max, sizeof(*mapped->unread));
     mapped->content->properties =
         arena_array(mapped->arena, row->attribute_count + 1, sizeof(void *));
     for (size_t i = 0; i < row->attribute_count; i++) {
@@ -206,6 +226,7 @@ static void add_attributes(struct feed_mapping *mapping, struct mapped *mapped,
         if (attribute && !value_of(mapped->content, attribute))
             add_attribute(mapping, mapped, attribute, given);
     }
+    tell_unread(mapped);
     feed_special_finish(mapped->category, mapped->arena, mapped->content);
 }
 

@@ -27,9 +27,14 @@ def dump(content, *options, timeout=tap.PATIENCE_S):
         return dump_file(file.name, *options, timeout=timeout)
 
 
-def dump_file(path, *options, timeout=tap.PATIENCE_S):
-    done = subprocess.run([DUMP, *options, path], capture_output=True, timeout=timeout, check=False,
-                          env=ENVIRONMENT)
+def dump_pipe(content, *options):
+    """The same through a pipe, whose size nobody announces."""
+    return dump_file("-", *options, content=content)
+
+
+def dump_file(path, *options, timeout=tap.PATIENCE_S, content=b""):
+    done = subprocess.run([DUMP, *options, path], input=content, capture_output=True, timeout=timeout,
+                          check=False, env=ENVIRONMENT)
     if done.returncode != 0:
         raise AssertionError(f"feed-dump ended with {done.returncode}: "
                              f"{done.stderr.decode(errors='replace')[-3000:]}")

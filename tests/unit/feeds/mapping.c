@@ -365,6 +365,12 @@ static void a_map_sets_attributes_and_a_default(void **state)
     assert_string_equal(category_of(fixture, "82", "Машины"), "cars"); /* nothing said yet */
     assert_string_equal(category_of(fixture, "99", "Нечто"), "other1");
     assert_string_equal(values_of(fixture, "id|categoryId|title\n1|99|Вещь"), "color=red");
+    use_map(fixture, "feed,category,attributes\n26,kettles,power=5\n");
+    assert_string_equal(values_of(fixture, "id|category|title|power\n1|26|Чайник|много"),
+                        "power=5");
+    assert_int_equal(fixture->event.upsert->n_problems, 0); /* it is required, and the map has it */
+    assert_int_equal(fixture->event.upsert->n_notes, 1);
+    assert_string_equal(fixture->event.upsert->notes[0]->field, "attributes.power");
     assert_int_equal(make(fixture, "feed,category,attributes\n1,cars,color=red\n", &none),
                      ERR_INVALID);
     assert_string_equal(fixture->err.text,

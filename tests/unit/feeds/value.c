@@ -173,6 +173,18 @@ static void degrees_flags_conditions_phones_and_urls(void **state)
     assert_false(feed_parse_flag(bytes_of("perhaps"), &flag));
     assert_true(feed_parse_condition(bytes_of("Б/У"), &condition));
     assert_int_equal(condition, FEED_CONDITION_USED);
+    static const char *const used[] = {"отличное",        "Хорошее",    "как новый",
+                                       "Like new",        "excellent",  "used_like_new",
+                                       "б/у, без сколов", "Good (9/10)"};
+
+    for (size_t i = 0; i < ARRAY_COUNT(used); i++) {
+        assert_true(feed_parse_condition(bytes_of(used[i]), &condition));
+        assert_int_equal(condition, FEED_CONDITION_USED);
+    }
+    assert_true(feed_parse_condition(bytes_of("Новый с биркой"), &condition));
+    assert_int_equal(condition, FEED_CONDITION_NEW);
+    assert_false(feed_parse_condition(bytes_of("не новое"), &condition));
+    assert_false(feed_parse_condition(bytes_of(", новое"), &condition));
     assert_true(feed_parse_condition(bytes_of("На запчасти"), &condition));
     assert_int_equal(condition, FEED_CONDITION_BROKEN);
     assert_true(feed_parse_phone(bytes_of("8 (900) 123-45-67"), phone));
