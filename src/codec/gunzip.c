@@ -3,7 +3,6 @@
 #include "codec/gunzip.h"
 
 #include <assert.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,4 +170,10 @@ const char *gunzip_cut(const struct gunzip *gunzip)
 {
     object_check(gunzip, GUNZIP_MAGIC);
     return gunzip->cut;
+}
+
+bool gunzip_is_packed(const struct gunzip *gunzip)
+{
+    object_check(gunzip, GUNZIP_MAGIC);
+    return gunzip->packed;
 }

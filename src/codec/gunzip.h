@@ -8,6 +8,7 @@
 #ifndef TORG_CODEC_GUNZIP_H
 #define TORG_CODEC_GUNZIP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -25,5 +26,7 @@ int gunzip_read(struct gunzip *gunzip, void *to, size_t size, size_t *got, struc
 
 /* Why the end that was reached is not the one that the writer meant; NULL: it is. */
 const char *gunzip_cut(const struct gunzip *gunzip);
+/* It is gzip, which tells its own end. */
+bool gunzip_is_packed(const struct gunzip *gunzip);
 
 #endif

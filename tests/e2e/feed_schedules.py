@@ -10,7 +10,7 @@ import urllib.request
 sys.dont_write_bytecode = True
 from kit import tap  # noqa: E402
 from kit.binary import Place  # noqa: E402
-from kit.photo_shop import Pictures  # noqa: E402
+from kit.photo_shop import Answer, Pictures  # noqa: E402
 
 CATALOG = {"defaults": {"policy": {"titleMin": 3, "titleMax": 50, "currencies": ["RUB"],
                                    "price": "REQUIRED"}},
@@ -193,6 +193,34 @@ def a_file_that_lacks_much_is_held():
         tap.contains(shown, "  and 7 more\n")
         tap.equal(shop.torg("feed", "confirm", "--seller", "alice", "2").returncode, 0)
         tap.equal(shop.offers()["ALL"], 3)
+
+
+class Sized(Answer):
+    """Says how long a file is; the other one's files end with their connection."""
+
+    def send_response(self, code, message=None):
+        super().send_response(code, message)
+        if code == 200:
+            self.send_header("Content-Length", str(len(self.server.files[self.path])))
+
+
+@tap.test
+def a_last_line_without_a_break_is_believed_if_all_of_it_came():
+    with Shop() as shop:
+        shop.site.files["/goods.csv"] = goods(20).rstrip()
+        held = shop.add()["runs"][0]
+        tap.equal((held["outcome"], held["hold"]), ("HELD", "CUT_SHORT"))
+        tap.contains(held["reason"], "does not end with a line break")
+        shop.site.files["/goods.csv"] = gzip.compress(goods(21).rstrip())   # gzip tells its end
+        tap.equal(shop.run()["outcome"], "APPLIED")
+        shop.site.RequestHandlerClass = Sized
+        shop.site.files["/goods.csv"] = goods(22).rstrip()
+        tap.equal(shop.run()["outcome"], "APPLIED")
+        shop.site.files["/goods.csv"] = goods(23)[:-8]                      # "p23;books;Book number"
+        held = shop.run()
+        tap.equal((held["outcome"], held["hold"]), ("HELD", "CUT_SHORT"))
+        tap.contains(held["reason"], "has not all its cells")
+        tap.equal(shop.offers()["ALL"], 22)
 
 
 @tap.test

@@ -53,9 +53,11 @@ static int read_plain(void *arg, void *to, size_t size, size_t *got, struct err 
     struct reading *reading = arg;
     int rc = gunzip_read(reading->gunzip, to, size, got, err);
 
-    if (!rc && !*got)
-        reading->source.cut = gunzip_cut(reading->gunzip);
-    return rc;
+    if (rc || *got)
+        return rc;
+    reading->source.cut = gunzip_cut(reading->gunzip);
+    reading->source.is_whole = !reading->file->end_is_unknown || gunzip_is_packed(reading->gunzip);
+    return 0;
 }
 
 /* --- how it is read --- */

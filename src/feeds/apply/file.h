@@ -18,6 +18,7 @@ struct feed_file {
     struct feed_key key;
     bool dry_run;
     struct bytes content;
+    bool end_is_unknown; /* it came from who could not tell where it ends: it may have been cut */
     struct bytes categories; /* see category_map.h: kept for the feed; empty: those that are kept */
     const Torg__V1__FeedReading *reading; /* NULL: as nobody has said anything */
     const struct feed_patience *patience; /* of the deletions at its end */

@@ -78,6 +78,7 @@ static int take_file(const struct feed_fetch_options *options, struct download *
         rc = copy(download, fd, &size, err);
     if (!rc)
         rc = map(fd, size, fetched, err);
+    fetched->end_is_unknown = !download_end_is_told(download);
     if (fd >= 0)
         close(fd);
     return rc;

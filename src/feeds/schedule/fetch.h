@@ -27,6 +27,7 @@ struct feed_fetched {
     bool is_unchanged;    /* the server says so */
     struct bytes content; /* until it is released */
     bool is_mapped;       /* the content, by this module */
+    bool end_is_unknown;  /* the content ends where its connection did */
     const char *etag;     /* what to ask by another time, in the arena; "": nothing was told */
     const char *modified;
 };

@@ -52,6 +52,7 @@ static int apply(struct run *run, struct err *err)
                                    .language = run->due->language,
                                    .key = run->due->key,
                                    .content = run->fetched.content,
+                                   .end_is_unknown = run->fetched.end_is_unknown,
                                    .reading = run->due->reading,
                                    .patience = runner->patience,
                                    .is_left = runner->is_left,

@@ -47,6 +47,7 @@ struct download {
     bool led_inside;            /* a redirect was refused for its address */
     bool answered;              /* the head of an answer that is no redirect has come */
     bool unchanged;             /* by what it was asked */
+    bool chunked;               /* it comes in pieces, the last of which is told */
     struct curl_slist *headers; /* owned */
     char etag[VALIDATOR_SIZE];
     char modified[VALIDATOR_SIZE];
@@ -106,10 +107,15 @@ static size_t on_header(char *data, size_t size, size_t count, void *context)
 {
     struct download *download = context;
     struct bytes line = bytes_make(data, size * count);
+    char coding[VALIDATOR_SIZE] = "";
 
     object_check(download, DOWNLOAD_MAGIC);
-    if (bytes_begin(line, bytes_of("HTTP/"))) /* another answer begins */
+    if (bytes_begin(line, bytes_of("HTTP/"))) { /* another answer begins */
         download->etag[0] = download->modified[0] = 0;
+        download->chunked = false;
+    }
+    keep_validator(line, "transfer-encoding:", coding);
+    download->chunked |= strcasecmp(coding, "chunked") == 0;
     keep_validator(line, "etag:", download->etag);
     keep_validator(line, "last-modified:", download->modified);
     return size * count;
@@ -437,4 +443,13 @@ const char *download_cut(const struct download *download)
 {
     object_check(download, DOWNLOAD_MAGIC);
     return download->cut;
+}
+
+bool download_end_is_told(const struct download *download)
+{
+    long version = 0;
+
+    object_check(download, DOWNLOAD_MAGIC);
+    curl_easy_getinfo(download->easy, CURLINFO_HTTP_VERSION, &version);
+    return download->chunked || version >= CURL_HTTP_VERSION_2_0 || download_total_size(download);
 }

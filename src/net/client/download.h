@@ -56,5 +56,8 @@ int download_read(struct download *download, void *to, size_t size, size_t *got,
 
 /* Why the end that was reached came too early; NULL: it did not. */
 const char *download_cut(const struct download *download);
+/* Its end is told, by its size or by a last piece. Of one that ends with its connection nobody
+ * knows whether it came whole. */
+bool download_end_is_told(const struct download *download);
 
 #endif

@@ -52,6 +52,8 @@ static int read_plain(void *arg, void *to, size_t size, size_t *got, struct err 
     object_check(input, FEED_INPUT_MAGIC);
     if (rc || *got)
         return rc;
+    input->source.is_whole = gunzip_is_packed(input->gunzip) || input->total_size ||
+                             (input->download && download_end_is_told(input->download));
     input->source.cut = gunzip_cut(input->gunzip);
     if (input->download && download_cut(input->download))
         input->source.cut = download_cut(input->download);
