@@ -18,6 +18,7 @@
 #include "registry/bounds.h"
 #include "registry/clients/epoch_desk.h"
 #include "registry/clients/retired_topics.h"
+#include "registry/indexing/failed.h"
 #include "store/bounds.h"
 
 enum { STEP_COUNT = 150, KEY_COUNT = 40 };
@@ -785,6 +786,79 @@ static void losses_are_told_and_need_consent(void **state)
     index_place_close(&place);
 }
 
+struct parking {
+    int64_t client_id;
+    const char *pk;
+    int64_t epoch;         /* of the write, or of the pour that queued it */
+    int64_t refused_epoch; /* by its searchers; 0: it could not be sent */
+};
+
+static int park_tx(struct store_tx *tx, void *arg, struct err *err)
+{
+    const struct parking *parking = arg;
+    const struct failed_element element = {.pk = bytes_of(parking->pk),
+                                           .order = {parking->epoch, 1, 1},
+                                           .attempt_count = 1,
+                                           .first_us = 1,
+                                           .reason = bytes_of("it is too heavy"),
+                                           .refused_epoch = parking->refused_epoch};
+
+    return failed_put(tx, parking->client_id, &element, false, err);
+}
+
+static void park(const char *pk, int64_t epoch, int64_t refused_epoch)
+{
+    struct parking parking = {place_client_id(&place), pk, epoch, refused_epoch};
+    struct err err = {0};
+
+    if (store_write(place.store, park_tx, &parking, &err))
+        fail_msg("%s", err.text);
+}
+
+static int64_t count_due(const char *pk)
+{
+    const struct store_value params[] = {STORE_V_STRING(pk)};
+
+    return read_integer_of(place.store,
+                           "SELECT COUNT(*) FROM registry_failed WHERE next_us > 0 AND pk = $1",
+                           params, 1);
+}
+
+/* They fit by all that the registry knows. */
+static void what_an_epoch_refused_later_is_told_and_needs_consent(void **state)
+{
+    struct indexer *indexer;
+    struct err err = {0};
+
+    begin(state, 1);
+    put_many(5);
+    indexer = place_indexer(&place, 0, 1);
+    start(NULL);
+    run_all(indexer);
+    park("doc-0", 1, 1); /* is lost already */
+    park("doc-1", 1, 2);
+    park("doc-2", 2, 0);
+    assert_int_equal(status_now().epochs[0]->failed_count, 1);
+    assert_int_equal(status_now().epochs[1]->failed_count, 2);
+    assert_int_equal(status_now().epochs[1]->misfit_count, 2);
+    assert_int_equal(try_switch(false, &err), ERR_PRECONDITION);
+    assert_non_null(strstr(err.text, "2 documents"));
+    assert_non_null(strstr(err.text, "accept_losses"));
+    assert_int_equal(try_switch_with_losses(&err), 0);
+    assert_int_equal(count_due("doc-0"), 1); /* whoever serves now may refuse it, too */
+    assert_int_equal(count_due("doc-1"), 0);
+
+    assert_int_equal(try_rollback(&err), ERR_PRECONDITION);
+    assert_non_null(strstr(err.text, "1 documents"));
+    park("doc-0", 1, 2); /* epoch 1 can apply it now */
+    assert_int_equal(try_rollback(&err), 0);
+    assert_int_equal(count_due("doc-0"), 1);
+    assert_int_equal(count_due("doc-1"), 1);
+    assert_int_equal(count_due("doc-2"), 0);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
 static void a_switch_that_loses_documents_needs_consent(void **state)
 {
     struct indexer *indexer;
@@ -1102,6 +1176,7 @@ static const struct test_case cases[] = {
     CASE(a_field_that_joins_meanwhile_joins_the_new_epoch_too),
     CASE(a_field_that_joins_the_new_epoch_joins_the_kept_one_too),
     CASE(losses_are_told_and_need_consent),
+    CASE(what_an_epoch_refused_later_is_told_and_needs_consent),
     CASE(a_switch_that_loses_documents_needs_consent),
     CASE(what_waits_through_a_switch_and_does_not_fit_is_to_be_seen),
     CASE(a_switch_needs_a_searcher_that_has_it),

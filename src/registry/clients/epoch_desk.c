@@ -11,6 +11,7 @@
 #include "registry/clients/epoch_numbers.h"
 #include "registry/clients/epoch_schema.h"
 #include "registry/indexing/backfill.h"
+#include "registry/indexing/failed.h"
 #include "registry/receiving/accept.h"
 #include "store/sequence.h"
 
@@ -342,8 +343,8 @@ static int check_losses(struct store_tx *tx, struct act *act, struct err *err)
 {
     const struct client_view *client = act->client;
     uint32_t shard_count = client_numbering(client, client_epoch(client, act->epoch))->scheme;
-    int64_t count = 0;
-    int rc = 0;
+    int64_t count;
+    int rc = failed_count(tx, client->id, act->epoch, &count, err);
 
     for (uint32_t shard = 0; shard < shard_count && !rc; shard++) {
         struct backfill backfill;
@@ -360,9 +361,22 @@ static int check_losses(struct store_tx *tx, struct act *act, struct err *err)
         return 0;
     return err_set(err, ERR_PRECONDITION,
                    "%" PRId64 " documents or writes did not fit epoch %" PRId64
-                   " and would not be found in it: PlanEpoch with this epoch tells which; send "
-                   "them in a form that fits, or set accept_losses",
+                   " and would not be found in it: PlanEpoch with this epoch and ListFailed tell "
+                   "which; send them in a form that fits, or set accept_losses",
                    count, act->epoch);
+}
+
+/* What searchers of the epoch that is left have refused may be refused by those of the other, too,
+ * which was not kept (refusal_inbox.c): it is sent once more, so that whoever serves now says so.
+ */
+static int retry_refused(struct store_tx *tx, const struct act *act, int64_t epoch, struct err *err)
+{
+    return store_exec(
+        tx,
+        "UPDATE registry_failed SET next_us = $3 WHERE client_id = $1 AND "
+        "refused_epoch = $2 AND next_us = 0",
+        STORE_WITH(STORE_V_INT(act->client->id), STORE_V_INT(epoch), STORE_V_INT(act->entry.at_us)),
+        NULL, err);
 }
 
 static int switch_tx(struct store_tx *tx, void *arg, struct err *err)
@@ -387,6 +401,8 @@ static int switch_tx(struct store_tx *tx, void *arg, struct err *err)
         else
             rc = retire(tx, act, epoch, err);
     }
+    if (!rc)
+        rc = retry_refused(tx, act, client->serving_epoch, err);
     return rc ? rc : set_client(tx, client->id, act->epoch, act->epoch, err);
 }
 
@@ -436,6 +452,8 @@ static int rollback_tx(struct store_tx *tx, void *arg, struct err *err)
         rc = set_state(tx, client->id, client->serving_epoch, STATE(KEPT), err);
     if (!rc)
         rc = set_state(tx, client->id, act->epoch, STATE(SERVING), err);
+    if (!rc)
+        rc = retry_refused(tx, act, client->serving_epoch, err);
     return rc ? rc : set_client(tx, client->id, client->writing_epoch, act->epoch, err);
 }
 

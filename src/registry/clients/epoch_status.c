@@ -10,6 +10,7 @@
 #include "model/topics.h"
 #include "registry/clients/epoch_desk.h"
 #include "registry/indexing/backfill.h"
+#include "registry/indexing/failed.h"
 #include "registry/indexing/indexer.h"
 #include "registry/indexing/queue.h"
 
@@ -183,6 +184,9 @@ static int tell_epoch(struct store_tx *tx, const struct looking *looking,
         rc = tell_shard(tx, looking, epoch, (uint32_t)told->n_shards, shard, err);
         told->misfit_count += shard->refused_count + shard->late_count;
     }
+    if (!rc)
+        rc = failed_count(tx, looking->client->id, epoch->epoch, &told->failed_count, err);
+    told->misfit_count += told->failed_count;
     return rc;
 }
 

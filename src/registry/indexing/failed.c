@@ -245,6 +245,16 @@ int failed_list(struct store_tx *tx, int64_t client_id, const struct failed_filt
                          max, arena, elements, count, err);
 }
 
+int failed_count(struct store_tx *tx, int64_t client_id, int64_t epoch, int64_t *count,
+                 struct err *err)
+{
+    *count = 0;
+    return store_find_integer(tx,
+                              "SELECT COUNT(*) FROM registry_failed WHERE client_id = $1 AND "
+                              "(refused_epoch = $2 OR (refused_epoch = 0 AND epoch = $2))",
+                              STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(epoch)), count, err);
+}
+
 int failed_state(struct store_tx *tx, int64_t client_id, uint32_t shard, struct failed_state *state,
                  struct err *err)
 {

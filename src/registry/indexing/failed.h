@@ -66,6 +66,11 @@ struct failed_state {
 int failed_state(struct store_tx *tx, int64_t client_id, uint32_t shard, struct failed_state *state,
                  struct err *err);
 
+/* How many are not found in the epoch: its searchers could not apply them, or they could not be
+ * sent to it. One that the serving epoch has refused, too, counts there. */
+int failed_count(struct store_tx *tx, int64_t client_id, int64_t epoch, int64_t *count,
+                 struct err *err);
+
 /* --- for operators --- */
 
 struct failed_filter {

@@ -542,15 +542,20 @@ static int consent(struct asking *asking, int64_t epoch, Torg__V1__IndexMap__Epo
     request.client = asking->client;
     request.epoch = found->epoch;
     rc = plan_all(asking, &request, &all, err);
-    *accept_losses = !rc && (!all.refused_count ||
+    *accept_losses = !rc && ((!all.refused_count && !found->failed_count) ||
                              invocation_option(asking->invocation, "accept-losses") != NULL);
     if (rc || *accept_losses)
         return rc;
     print_plan(stderr, &all, found->epoch);
+    if (found->failed_count)
+        fprintf(stderr,
+                "%8" PRId64 "  could not be sent to it, or applied by its searchers: torg "
+                "queue list --failed\n",
+                found->failed_count);
     return err_set(err, ERR_PRECONDITION,
                    "%" PRId64 " documents would not be found in epoch %" PRId64
                    ": send them in a form that fits it, or say --accept-losses",
-                   all.refused_count, found->epoch);
+                   all.refused_count + found->failed_count, found->epoch);
 }
 
 static bool read_wait(const struct invocation *invocation, int64_t *wait_us)
