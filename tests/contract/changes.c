@@ -293,7 +293,8 @@ static void compose_all(struct world *world)
     assert_true(waited < WAIT_MS);
 }
 
-static void receive(struct world *world, struct bytes value)
+/* lane: -1: the batch's own. */
+static void receive(struct world *world, struct bytes value, int lane)
 {
     const Torg__V1__QualifiedBatch *batch;
     Torg__V1__Verdict **verdicts;
@@ -302,12 +303,13 @@ static void receive(struct world *world, struct bytes value)
 
     OK(message_decode(value, &torg__v1__qualified_batch__descriptor, world->arena, &decoded, &err));
     batch = (const Torg__V1__QualifiedBatch *)decoded;
-    OK(receiver_put(&world->receiver, batch->client, (enum lane)batch->lane, batch->documents,
+    OK(receiver_put(&world->receiver, batch->client,
+                    lane < 0 ? (enum lane)batch->lane : (enum lane)lane, batch->documents,
                     batch->n_documents, world->arena, &verdicts, &err));
     assert_int_equal(verdicts[0]->kind, TORG__V1__VERDICT__KIND__ACCEPTED);
 }
 
-static void receive_all(struct world *world)
+static void receive_all_by(struct world *world, int lane)
 {
     const struct topic_message *messages;
     struct topic_config config;
@@ -319,9 +321,14 @@ static void receive_all(struct world *world)
         OK(topic_read(world->topics, TOPIC_DOCUMENTS, i, world->received[i], 1000, 0, world->arena,
                       &messages, &count, &err));
         for (size_t k = 0; k < count; k++)
-            receive(world, messages[k].value);
+            receive(world, messages[k].value, lane);
         world->received[i] += count;
     }
+}
+
+static void receive_all(struct world *world)
+{
+    receive_all_by(world, -1);
 }
 
 static void send_all(struct world *world)
@@ -708,6 +715,28 @@ static void a_takedown_has_passed_when_its_own_lane_has(void **state)
     OK(change_settle(&world->inspect, banned->freshness_token, soon(), world->arena, &found, &err));
 }
 
+/* The recomposer was faster than the composer, whose document is a duplicate then. */
+static void what_was_composed_anew_waits_in_its_own_lane(void **state)
+{
+    struct world *world = start(state);
+    Torg__V1__OfferReceipt *shown = create(world, 1);
+    Torg__V1__OfferReceipt *back;
+
+    pass_all(world);
+    move(world, shown->id, MOVE_WITHDRAW);
+    pass_all(world);
+    world->is_far = true;
+    back = move(world, shown->id, MOVE_REPUBLISH);
+    export_all(world);
+    compose_all(world);
+    receive_all_by(world, LANE_BACKFILL);
+    assert_int_equal(look(world, back->freshness_token).next, CHANGE_SENT);
+    send_all(world);
+    assert_int_equal(look(world, back->freshness_token).next, CHANGE_SEARCHABLE);
+    follow_all(world);
+    assert_int_equal(look(world, back->freshness_token).next, CHANGE_STAGE_COUNT);
+}
+
 static void few_wait_at_once(void **state)
 {
     struct world *world = start(state);
@@ -771,6 +800,7 @@ static const struct test_case cases[] = {
     CASE(a_document_is_followed_too),
     CASE(a_search_waits_for_the_document_of_a_write),
     CASE(a_takedown_has_passed_when_its_own_lane_has),
+    CASE(what_was_composed_anew_waits_in_its_own_lane),
     CASE(few_wait_at_once),
     CASE(a_long_lane_is_looked_through_in_part),
 };

@@ -43,6 +43,7 @@ struct look {
     bool is_failed;
     struct lane_place place;  /* of an offer's, in main */
     struct lane_place urgent; /* in emergency, by which takedowns go */
+    struct lane_place poured; /* in backfill, if its newest write came by that */
     struct lane_state lane;   /* of a document's */
     int64_t put_us;           /* of the element that waits; 0: not known */
     struct number_ask number;
@@ -155,6 +156,20 @@ static int find_way(struct store_tx *tx, struct look *look, struct err *err)
                              err);
 }
 
+/* An offer that was composed anew goes by the lane backfill, be it a revision that its composer has
+ * not sent yet: what that sends then is a duplicate, and waits nowhere. */
+static int find_poured(struct store_tx *tx, struct look *look, struct err *err)
+{
+    int64_t idx = look->row.backfill_idx;
+    int64_t offset;
+    int rc = queue_offset(tx, look->client->id, LANE_BACKFILL, look->shard, &offset, err);
+
+    if (rc)
+        return rc;
+    look->poured = (struct lane_place){.offset = idx, .idx = idx, .is_waiting = idx > offset};
+    return look->poured.is_waiting ? find_put_time(tx, look, LANE_BACKFILL, idx, err) : 0;
+}
+
 static int find_document(struct store_tx *tx, struct look *look, struct err *err)
 {
     const char *key = arena_printf(look->arena, OFFER_CLIENT "/%.*s", BYTES_ARG(look->pk));
@@ -171,7 +186,9 @@ static int find_document(struct store_tx *tx, struct look *look, struct err *err
     if (!rc)
         rc = way_find_in(tx, look->client->id, LANE_EMERGENCY, look->shard, look->pk, &look->urgent,
                          err);
-    if (!rc && look->urgent.is_waiting)
+    if (!rc && look->has_row && look->row.backfill_idx)
+        rc = find_poured(tx, look, err);
+    else if (!rc && look->urgent.is_waiting)
         rc = find_put_time(tx, look, LANE_EMERGENCY, look->urgent.idx, err);
     else if (!rc && look->place.is_waiting)
         rc = find_put_time(tx, look, LANE_MAIN, look->place.idx, err);
@@ -384,14 +401,17 @@ static int look_at_document(struct look *look, int64_t version, bool is_waiting,
 static int look_at_offers_document(struct look *look, struct change_progress *progress,
                                    struct err *err)
 {
-    bool is_waiting = look->place.is_waiting || look->urgent.is_waiting;
+    bool is_poured = look->poured.idx > 0;
+    bool is_waiting =
+        is_poured ? look->poured.is_waiting : look->place.is_waiting || look->urgent.is_waiting;
 
     progress->is_hidden = !is_alive(look);
     if (!look->has_row) { /* forgotten */
         progress->next = CHANGE_STAGE_COUNT;
         return 0;
     }
-    progress->document = token_in(look, LANE_MAIN, &look->place);
+    progress->document = is_poured ? token_in(look, LANE_BACKFILL, &look->poured)
+                                   : token_in(look, LANE_MAIN, &look->place);
     return look_at_document(look, look->change->version, is_waiting, progress, err);
 }
 
