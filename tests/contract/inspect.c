@@ -770,6 +770,41 @@ static void a_parked_document_is_told_apart(void **state)
     close_world(world);
 }
 
+/* Of another write, or refused by searchers of another epoch: it does not tell why this index
+ * differs. */
+static void what_is_parked_of_another_write_or_epoch_hides_nothing(void **state)
+{
+    static const struct {
+        const char *version, *refused_epoch;
+        uint64_t findings, parked;
+    } cases[] = {
+        {"version - 1", "0", 1, 0}, {"version - 1", "1", 1, 0}, {"version", "2", 1, 0},
+        {"version", "1", 0, 1},     {"version", "0", 0, 1},
+    };
+    struct world *world = filled_world(state);
+
+    put(world, "doc-001", 9, true);
+    index_all(world);
+    indexed(world, "doc-001")->version = 1;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct told told;
+
+        exec(world->fixture->store,
+             arena_printf(world->arena,
+                          "INSERT INTO registry_failed (client_id, shard, pk, epoch, version, "
+                          "modify_us, attempt_count, next_us, first_us, reason, refused_epoch) "
+                          "SELECT client_id, %u, pk, epoch, %s, modify_us, 5, 0, 1, 'too long a "
+                          "word', %s FROM registry WHERE pk = 'doc-001'",
+                          shard_of("doc-001"), cases[i].version, cases[i].refused_epoch));
+        told = verify(world, false);
+        if (told.findings != cases[i].findings || told.parked != cases[i].parked)
+            fail_msg("case %zu: %" PRIu64 " findings, %" PRIu64 " parked", i, told.findings,
+                     told.parked);
+        exec(world->fixture->store, "DELETE FROM registry_failed");
+    }
+    close_world(world);
+}
+
 static struct epoch_desk desk_of(const struct world *world)
 {
     return (struct epoch_desk){.store = world->fixture->store,
@@ -943,6 +978,7 @@ static const struct test_case cases[] = {
     CASE(faults_of_the_queue_are_found),
     CASE(what_differs_is_put_right_by_the_queue),
     CASE(a_parked_document_is_told_apart),
+    CASE(what_is_parked_of_another_write_or_epoch_hides_nothing),
     CASE(what_is_left_of_an_epoch_that_was_given_up_is_found),
     CASE(what_is_left_is_found_though_it_fits_the_next_epoch),
     CASE(a_trace_tells_stage_by_stage),

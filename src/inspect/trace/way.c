@@ -50,6 +50,8 @@ int way_find(struct store_tx *tx, int64_t client_id, uint32_t shard, struct byte
     way->next_us = failed.next_us;
     way->failed_us = failed.first_us;
     way->reason = arena_text(arena, failed.reason);
+    way->failed_order = failed.order;
+    way->refused_epoch = failed.refused_epoch;
     return 0;
 }
 

@@ -18,6 +18,8 @@ struct way {
     int64_t next_us; /* 0: it waits for a person */
     int64_t failed_us;
     const char *reason; /* in the arena */
+    struct order failed_order;
+    int64_t refused_epoch; /* whose searchers could not apply it; 0: it could not be sent */
 };
 
 /* Looks through what waits of the shard's lanes: as long as they are. */

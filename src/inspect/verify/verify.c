@@ -229,7 +229,8 @@ static int look_until_agreed(struct verifying *verifying, struct err *err)
 struct deciding {
     struct verifying *verifying;
     struct suspect *suspect;
-    struct way way;
+    bool is_coming; /* it is sent, or tried again, as it is now */
+    bool is_parked; /* as it is now, for the index that was looked at: torg queue list --failed */
     bool is_queued;
 };
 
@@ -238,13 +239,37 @@ static uint32_t shard_of(const struct verifying *verifying, struct bytes pk)
     return number_key_shard(number_key_hash(pk), verifying->client->shard_count);
 }
 
+/* Whether what has failed tells why the index of the epoch differs. What could not be sent was for
+ * all of them, unless a pour had queued it for one; and what the searchers of the serving epoch
+ * have refused others may have refused, too, which is not kept (refusal_inbox.c). */
+static bool concerns(const struct way *way, const struct client_view *client, int64_t epoch,
+                     const struct row *row)
+{
+    if (way->refused_epoch)
+        return way->refused_epoch == epoch || way->refused_epoch == client->serving_epoch;
+    return way->failed_order.epoch == epoch || way->failed_order.epoch == row->order.epoch;
+}
+
 static int find_way(struct store_tx *tx, void *arg, struct err *err)
 {
     struct deciding *deciding = arg;
     const struct verifying *verifying = deciding->verifying;
+    const struct client_view *client = verifying->client;
+    int64_t epoch = verifying->check->epoch ? verifying->check->epoch : client->serving_epoch;
+    struct bytes pk = deciding->suspect->pk;
+    struct way way;
+    struct row row;
+    bool found = false;
+    int rc = way_find(tx, client->id, shard_of(verifying, pk), pk, verifying->arena, &way, err);
 
-    return way_find(tx, verifying->client->id, shard_of(verifying, deciding->suspect->pk),
-                    deciding->suspect->pk, verifying->arena, &deciding->way, err);
+    if (!rc && way.is_failed)
+        rc = row_find(tx, client->id, pk, false, verifying->arena, &row, &found, err);
+    /* a failure of another write is no news of this one */
+    found = found && way.failed_order.version == row.order.version &&
+            way.failed_order.modify_us == row.order.modify_us;
+    deciding->is_coming = way.is_waiting || (found && way.next_us > 0);
+    deciding->is_parked = found && concerns(&way, client, epoch, &row);
+    return rc;
 }
 
 /* Puts the document as it is into the queue. */
@@ -319,11 +344,11 @@ static int decide(struct verifying *verifying, struct suspect *suspect, bool is_
         rc = store_read(verifying->inspect->store, find_way, &deciding, err);
     if (rc)
         return rc;
-    if (deciding.way.is_waiting || (deciding.way.is_failed && deciding.way.next_us > 0)) {
+    if (deciding.is_coming) {
         response->waiting_count++;
         return 0;
     }
-    if (deciding.way.is_failed) { /* torg queue list --failed */
+    if (deciding.is_parked) {
         response->parked_count++;
         return 0;
     }
