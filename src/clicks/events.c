@@ -12,7 +12,7 @@
 #include "clicks/retyped.h"
 #include "clicks/texts.h"
 
-enum { HOUR_S = 3600, ADDRESS_SEED = 0x61646472 };
+enum { HOUR_S = 3600, ADDRESS_SEED = 0x61646472, DEED_SEED = 0x64656564 };
 
 struct recording {
     const struct events *events;
@@ -128,11 +128,34 @@ static int note(struct store_tx *tx, const struct recording *recording,
                      is_new, err);
 }
 
-/* What is clicked after a text. Sessions are the caller's to name, so his address counts once. */
+/* Who it is. Sessions are the caller's to name, so it is his address, if he calls for himself. */
+static uint64_t visitor_of(const struct recording *recording)
+{
+    return (uint64_t)(recording->caller ? recording->caller : recording->session);
+}
+
+/* What somebody does with an offer counts once, whatever he calls his sessions and events: nobody
+ * lifts his own offer, or sinks another's, by himself. */
+static int note_deed(struct store_tx *tx, const struct recording *recording,
+                     const Torg__V1__Event *event, const char *offer, bool *is_first,
+                     struct err *err)
+{
+    const uint64_t deed[] = {visitor_of(recording), (uint64_t)event->kind};
+
+    *is_first = true;
+    if (event->kind == TORG__V1__EVENT__KIND__RETYPE)
+        return 0; /* of two queries, and of no offer */
+    return note_hash(
+        tx, recording,
+        hash64_seeded(bytes_of(offer), hash64_seeded(bytes_make(deed, sizeof(deed)), DEED_SEED)),
+        is_first, err);
+}
+
+/* What is clicked after a text: of a visitor once. */
 static int count_text(struct store_tx *tx, const struct recording *recording,
                       const Torg__V1__Event *event, const char *category, struct err *err)
 {
-    uint64_t visitor = (uint64_t)(recording->caller ? recording->caller : recording->session);
+    uint64_t visitor = visitor_of(recording);
     bool is_new = false;
     int rc;
 
@@ -216,6 +239,28 @@ static int charge(struct store_tx *tx, struct recording *recording, int64_t who,
     return rc;
 }
 
+/* Nothing of one that was counted before. */
+static int take_event(struct store_tx *tx, struct recording *recording,
+                      const struct experiment_visit *visit, const Torg__V1__Event *event,
+                      const Torg__V1__Offer *offer, struct err *err)
+{
+    bool is_new = false, is_first = false;
+    int rc = note(tx, recording, event, &is_new, err);
+
+    if (rc || !is_new)
+        return rc;
+    rc = note_deed(tx, recording, event, offer->id, &is_first, err);
+    if (!rc) /* the same offer may be meant by another text */
+        rc = count_text(tx, recording, event, offer->content->category, err);
+    if (rc || !is_first)
+        return rc;
+    rc = count_event(tx, recording, event, offer, err);
+    if (!rc)
+        rc = experiments_credit(tx, visit, event, &recording->tally, err);
+    recording->counted += !rc;
+    return rc;
+}
+
 /* The events that count, one by one. */
 static int count_events(struct store_tx *tx, struct recording *recording, struct err *err)
 {
@@ -226,21 +271,9 @@ static int count_events(struct store_tx *tx, struct recording *recording, struct
     int rc = 0;
 
     recording->tally = (struct experiment_tally){0};
-    for (size_t i = 0; i < request->n_events && !rc; i++) {
-        bool is_new = false;
-
-        if (!recording->offers[i])
-            continue;
-        rc = note(tx, recording, request->events[i], &is_new, err);
-        if (!rc && is_new)
-            rc = count_event(tx, recording, request->events[i], recording->offers[i], err);
-        if (!rc && is_new)
-            rc = count_text(tx, recording, request->events[i],
-                            recording->offers[i]->content->category, err);
-        if (!rc && is_new)
-            rc = experiments_credit(tx, &visit, request->events[i], &recording->tally, err);
-        recording->counted += !rc && is_new;
-    }
+    for (size_t i = 0; i < request->n_events && !rc; i++)
+        if (recording->offers[i])
+            rc = take_event(tx, recording, &visit, request->events[i], recording->offers[i], err);
     return rc ? rc : experiments_keep(tx, &visit, &recording->tally, recording->now_us, err);
 }
 

@@ -32,7 +32,8 @@ struct events {
 
 struct event_sender {
     const char *seller; /* "": a visitor */
-    uint64_t address;   /* names where a visitor's or a seller's calls come from; 0: not limited */
+    uint64_t address; /* names where a visitor's or a seller's calls come from, which is who he is;
+                         0: who calls is trusted to give each visitor a session */
 };
 
 /* ERR_INVALID: reasons tell what is wrong, nothing is counted. Durable when it returns 0. */

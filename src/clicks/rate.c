@@ -20,12 +20,20 @@ int64_t rate_appeal(const struct rate_counts *offer, const struct rate_counts *c
     return llround((appeal > RATE_APPEAL_MAX ? RATE_APPEAL_MAX : appeal) * RATE_UNIT);
 }
 
-int64_t rate_of(const struct rate_counts *offer, const struct rate_counts *category)
+/* Clicks without looks, by which a category's would be more than one, lift nobody. */
+static double prior_of(const struct rate_counts *category)
 {
     double prior = (double)category->clicks * RATE_UNIT /
                    ((double)category->looks + (double)RATE_PRIOR_LOOKS * RATE_UNIT);
+
+    return prior > 1 ? 1 : prior;
+}
+
+int64_t rate_of(const struct rate_counts *offer, const struct rate_counts *category)
+{
     double looks = (double)offer->looks / RATE_UNIT;
-    double rate = ((double)offer->clicks + RATE_PRIOR_LOOKS * prior) / (looks + RATE_PRIOR_LOOKS);
+    double rate = ((double)offer->clicks + RATE_PRIOR_LOOKS * prior_of(category)) /
+                  (looks + RATE_PRIOR_LOOKS);
 
     return rate >= 1 ? RATE_UNIT : llround(rate * RATE_UNIT);
 }

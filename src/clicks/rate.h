@@ -22,7 +22,7 @@ struct rate_counts {
     int64_t clicks;
     int64_t looks; /* millionths */
 };
-/* In millionths, 0 to RATE_UNIT. */
+/* In millionths, 0 to RATE_UNIT, as the category's is. */
 int64_t rate_of(const struct rate_counts *offer, const struct rate_counts *category);
 
 /* That rate by the category's, in millionths: RATE_UNIT of an offer that is clicked as others are,

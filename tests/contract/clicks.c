@@ -41,8 +41,18 @@ static void only_what_a_person_did_first_is_counted(void **state)
         click("robot", i % 2 ? "nobody" : "b", arena_printf(place.arena, "%d", i));
     assert_int_equal(click("robot", "b", "one more"), 0);
     clock_manual_advance(&place.clock, INT64_C(3600) * SECOND_US);
-    assert_int_equal(click("robot", "b", "an hour later"), 1);
+    assert_int_equal(click("robot", "c", "an hour later"), 1);
     index_place_close(&place);
+}
+
+static const Torg__V1__Event__Kind SHOW = TORG__V1__EVENT__KIND__SHOW;
+static const Torg__V1__Event__Kind CLICK = TORG__V1__EVENT__KIND__CLICK;
+static const Torg__V1__Event__Kind CONTACT = TORG__V1__EVENT__KIND__CONTACT;
+
+static uint32_t do_from(uint64_t address, const char *session, Torg__V1__Event__Kind kind,
+                        const char *offer, const char *id, uint32_t position)
+{
+    return record_from(&(struct event_sender){"", address}, session, kind, offer, id, position);
 }
 
 static uint32_t send_page(uint64_t address, const char *session, const char *offer)
@@ -83,10 +93,65 @@ static void an_address_is_limited_whatever_its_sessions_are(void **state)
     assert_int_equal(send_page(7, "one more", "a"), 0);
     assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM click_session"), kept);
     assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM click_seen"), 0);
-    assert_int_equal(send_page(8, "a neighbour", "a"), EVENT_COUNT_MAX);
-    assert_int_equal(send_page(0, "of a front end", "a"), EVENT_COUNT_MAX);
+    assert_int_equal(send_page(8, "a neighbour", "a"), 1);
+    assert_int_equal(send_page(0, "of a front end", "a"), 1);
     clock_manual_advance(&place.clock, INT64_C(3600) * SECOND_US);
-    assert_int_equal(send_page(7, "an hour later", "a"), EVENT_COUNT_MAX);
+    assert_int_equal(send_page(7, "an hour later", "a"), 1);
+    index_place_close(&place);
+}
+
+static void expect_counts(const char *offer, int64_t clicks, double looks)
+{
+    const char *of =
+        arena_printf(place.arena, "AS BIGINT) FROM click_hour WHERE offer = '%s'", offer);
+    int64_t seen =
+        read_integer(place.store, arena_printf(place.arena, "SELECT CAST(SUM(looks) %s", of));
+
+    assert_int_equal(
+        read_integer(place.store, arena_printf(place.arena, "SELECT CAST(SUM(clicks) %s", of)),
+        clicks);
+    assert_int_equal(seen, llround(looks * RATE_UNIT));
+}
+
+/* A seller who does not sign in lifts his own offer no more than any other buyer does. */
+static void who_clicks_an_offer_again_and_again_counts_once(void **state)
+{
+    struct err err = {0};
+    size_t count;
+
+    begin(state);
+    for (int i = 0; i < 40; i++) {
+        const char *name = arena_printf(place.arena, "%d", i);
+
+        assert_int_equal(do_from(7, "one session", CLICK, "a", name, 1), i == 0);
+        assert_int_equal(do_from(7, name, CLICK, "a", "other sessions", 1), 0);
+    }
+    assert_int_equal(do_from(7, "one session", CONTACT, "a", "contact", 1), 1);
+    assert_int_equal(do_from(7, "one session", CLICK, "b", "of b", 1), 1);
+    expect_counts("a", 1, 0);
+    assert_int_equal(do_from(8, "a neighbour", CLICK, "a", "1", 1), 1);
+    for (int i = 0; i < 10; i++) { /* a front end tells its visitors apart by their sessions */
+        const char *name = arena_printf(place.arena, "%d", i);
+
+        assert_int_equal(do_from(0, "of a front end", CLICK, "a", name, 1), i == 0);
+        assert_int_equal(do_from(0, name, CLICK, "a", "1", 1), 1);
+    }
+    expect_counts("a", 13, 0);
+    clock_manual_advance(&place.clock, INT64_C(50) * 3600 * SECOND_US);
+    OK(rater_round(&rater, &count, &err));
+    assert_int_equal(do_from(7, "two days later", CLICK, "a", "1", 1), 1);
+    index_place_close(&place);
+}
+
+/* So that nobody takes a new offer its place among the new ones (search.new_every) by himself. */
+static void who_looks_at_an_offer_again_and_again_has_looked_once(void **state)
+{
+    begin(state);
+    for (int i = 0; i < 40; i++)
+        do_from(7, arena_printf(place.arena, "s%d", i), SHOW, "a", "1", 1);
+    do_from(8, "a neighbour", SHOW, "a", "1", 3);
+    do_from(8, "a neighbour", SHOW, "a", "2", 1); /* where it was seen first */
+    expect_counts("a", 0, 1.5);
     index_place_close(&place);
 }
 
@@ -133,6 +198,20 @@ static void a_rate_follows_clicks_positions_and_the_category(void **state)
     assert_int_equal(rate_appeal(&none, &none), RATE_UNIT);
     assert_true(rate_appeal(&few, &bikes) > RATE_UNIT);
     assert_true(rate_appeal(&many, &bikes) > INT64_C(9) * RATE_UNIT);
+}
+
+/* Clicks without looks, as one caller alone could send them: those who are clicked more stay ahead.
+ */
+static void clicks_without_looks_level_no_category(void **state)
+{
+    const struct rate_counts bikes = {.clicks = 20000, .looks = INT64_C(5000) * RATE_UNIT};
+    const struct rate_counts some = {.clicks = 5, .looks = INT64_C(60) * RATE_UNIT};
+    const struct rate_counts few = {.clicks = 1, .looks = INT64_C(60) * RATE_UNIT};
+
+    (void)state;
+    assert_int_equal(rate_of(&(struct rate_counts){0}, &bikes), RATE_UNIT);
+    assert_int_equal(rate_of(&some, &bikes), 25 * RATE_UNIT / 80);
+    assert_true(rate_appeal(&some, &bikes) > rate_appeal(&few, &bikes));
 }
 
 static double rate_in_registry(const char *pk)
@@ -311,7 +390,7 @@ static void who_clicks_after_a_text_teaches_once(void **state)
     begin(state);
     assert_int_equal(click_after(" red   bike", 1, "s1", "", "a"), 1);
     assert_int_equal(click_after("red bike", 1, "s1", "", "b"), 1);      /* it counts as a click */
-    assert_int_equal(click_after("red bike", 1, "another", "", "a"), 1); /* sessions are cheap */
+    assert_int_equal(click_after("red bike", 1, "another", "", "a"), 0); /* sessions are cheap */
     assert_int_equal(visits_after("red bike", "bikes"), 1);
     click_after("red bike", 2, "s2", "", "a");
     click_after("red bike", 2, "s2", "", "z");
@@ -319,6 +398,9 @@ static void who_clicks_after_a_text_teaches_once(void **state)
     click_after("red bike", 3, "none", "", "nobody");
     assert_int_equal(visits_after("red bike", "bikes"), 2);
     assert_int_equal(visits_after("red bike", "boats"), 1);
+    assert_int_equal(click_after("bike", 2, "s3", "", "a"),
+                     0); /* no other click, yet it is meant */
+    assert_int_equal(visits_after("bike", "bikes"), 1);
     click_after("red bike", 0, "of a front end", "", "a"); /* it names its visitors */
     click_after("red bike", 0, "of another visitor", "", "a");
     assert_int_equal(visits_after("red bike", "bikes"), 4);
@@ -469,16 +551,17 @@ static void produce(struct topic_record record)
     OK(topic_produce(place.topics, TOPIC_EVENTS, &record, 1, NULL, &err));
 }
 
-static void produce_click(const char *session, const char *id, const char *seller)
+/* Each of an offer of its own. */
+static void produce_click(const char *session, const char *offer, const char *seller)
 {
     Torg__V1__RecordEventsRequest request = TORG__V1__RECORD_EVENTS_REQUEST__INIT;
     struct buf wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
     Torg__V1__Event event = TORG__V1__EVENT__INIT;
     Torg__V1__Event *list[] = {&event};
 
-    event.id = (char *)id;
+    event.id = (char *)offer;
     event.kind = TORG__V1__EVENT__KIND__CLICK;
-    event.offer_id = (char *)"a";
+    event.offer_id = (char *)offer;
     request.session = (char *)session;
     request.seller = (char *)seller;
     request.events = list;
@@ -518,13 +601,13 @@ static void events_of_the_topic_count_once_beside_the_call(void **state)
     begin(state);
     events.clock = clock_system(); /* a reader of its own waits by it */
     OK(stage_make_topic(place.topics, TOPIC_EVENTS, &err));
-    assert_int_equal(click("t1", "a", "1"), 1);
-    produce_click("t1", "1", "");     /* came by the call */
-    produce_click("t1", "2", "shop"); /* the seller's own */
-    produce_click("t1", "3", "");
-    produce_click("t1", "3", "");                                                  /* sent twice */
+    assert_int_equal(click("t1", "a", "a"), 1);
+    produce_click("t1", "a", "");     /* came by the call */
+    produce_click("t1", "b", "shop"); /* the seller's own */
+    produce_click("t1", "c", "");
+    produce_click("t1", "c", "");                                                  /* sent twice */
     produce((struct topic_record){.key = bytes_of("t1"), .value = bytes_of("x")}); /* is none */
-    produce_click("t1", "4", "");
+    produce_click("t1", "d", "");
     if (event_inbox_start(&events, place.topics, &inbox, &err))
         fail_msg("%s", err.text);
     wait_for(count_parked, 1);
@@ -669,7 +752,7 @@ static uint32_t click_place(const char *session, const char *seller, const char 
 {
     struct visitor one = {.session = session, .seller = seller, .seed = 1};
 
-    do_event(&one, TORG__V1__EVENT__KIND__CLICK, 'a', at);
+    do_event(&one, TORG__V1__EVENT__KIND__CLICK, (char)('a' + at % 26), at); /* a place each */
     one.events[0]->id = (char *)id;
     return send_visit(&one);
 }
@@ -739,8 +822,11 @@ static void few_say_little(void **state)
 static const struct test_case cases[] = {
     CASE(only_what_a_person_did_first_is_counted),
     CASE(an_address_is_limited_whatever_its_sessions_are),
+    CASE(who_clicks_an_offer_again_and_again_counts_once),
+    CASE(who_looks_at_an_offer_again_and_again_has_looked_once),
     CASE(what_is_wrong_is_told_and_counts_nothing),
     CASE(a_rate_follows_clicks_positions_and_the_category),
+    CASE(clicks_without_looks_level_no_category),
     CASE(an_offer_that_is_clicked_rises_within_the_hour),
     CASE(much_is_sent_and_swept_by_one_round),
     CASE(retyped_queries_are_counted_by_visits_and_forgotten),

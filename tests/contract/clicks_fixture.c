@@ -50,8 +50,9 @@ void begin(void **state)
         OK(topic_range(place.topics, TOPIC_DOCUMENTS, i, &first, &read_from[i], &err));
 }
 
-uint32_t record(const char *session, const char *seller, Torg__V1__Event__Kind kind,
-                const char *offer, const char *id, uint32_t position)
+uint32_t record_from(const struct event_sender *sender, const char *session,
+                     Torg__V1__Event__Kind kind, const char *offer, const char *id,
+                     uint32_t position)
 {
     Torg__V1__RecordEventsRequest request = TORG__V1__RECORD_EVENTS_REQUEST__INIT;
     struct violations reasons = violations_in(place.arena);
@@ -67,10 +68,15 @@ uint32_t record(const char *session, const char *seller, Torg__V1__Event__Kind k
     request.session = (char *)session;
     request.events = list;
     request.n_events = 1;
-    if (events_record(&events, &(struct event_sender){seller, 0}, &request, &reasons, &counted,
-                      &err))
+    if (events_record(&events, sender, &request, &reasons, &counted, &err))
         fail_msg("%s", err.text);
     return counted;
+}
+
+uint32_t record(const char *session, const char *seller, Torg__V1__Event__Kind kind,
+                const char *offer, const char *id, uint32_t position)
+{
+    return record_from(&(struct event_sender){seller, 0}, session, kind, offer, id, position);
 }
 
 uint32_t click(const char *session, const char *offer, const char *id)

@@ -13,7 +13,10 @@ extern struct rater_options rater;
 
 void begin(void **state);
 
-/* *counted of one event. */
+/* *counted of one event; record and click come from a front end that names its visitors. */
+uint32_t record_from(const struct event_sender *sender, const char *session,
+                     Torg__V1__Event__Kind kind, const char *offer, const char *id,
+                     uint32_t position);
 uint32_t record(const char *session, const char *seller, Torg__V1__Event__Kind kind,
                 const char *offer, const char *id, uint32_t position);
 uint32_t click(const char *session, const char *offer, const char *id);

@@ -450,11 +450,11 @@ def some_places_are_for_new_offers():
         tap.equal(rest, names[2:], "by pages, too")
 
 
-def act(market, session, page, *deeds):
-    """Deeds: a kind, and the place from 1, of the offers of a page."""
+def act(market, front, session, page, *deeds):
+    """Deeds: a kind, and the place from 1, of the offers of a page; a front end's sessions are visitors."""
     events = [{"id": str(number), "kind": kind, "offerId": page["offers"][place - 1]["id"], "position": place,
                "queryId": f"{page['queryId']}.{session}"} for number, (kind, place) in enumerate(deeds)]
-    status, answer = market.call("EventService/RecordEvents", {"session": session, "events": events})
+    status, answer = market.call("EventService/RecordEvents", {"session": session, "events": events}, front)
     tap.equal((status, answer.get("counted")), (200, len(events)), answer)
 
 
@@ -476,9 +476,10 @@ def two_formulas_take_turns_and_are_credited():
         tap.equal([offer["id"] for offer in first["offers"] + rest["offers"]],
                   [offer["id"] for offer in pages[1]["offers"]], "by pages, too")
         tap.equal("queryId" in market.found(**request, order="NEWEST"), False)
+        front = market.torg("key", "create", "front", "--scope", "offers.read").stdout.strip()
         for number, page in enumerate(pages):
             size = 1 if market.name_of(page["offers"][0]) == "bike-5" else 2    # where the tried one's first stands
-            act(market, f"v{number}", page, ("SHOW", 1), ("SHOW", 2), ("CLICK", size), ("CONTACT", size))
+            act(market, front, f"v{number}", page, ("SHOW", 1), ("SHOW", 2), ("CLICK", size), ("CONTACT", size))
         tap.equal(market.call("ExperimentService/ListExperiments", {})[0], 401)
         told = json.loads(market.torg("experiment", "list", "--json").stdout)["experiments"]
         tap.equal([(one["isRunning"], one["control"]["formula"], one["tried"]["formula"]) for one in told],
