@@ -221,7 +221,8 @@ static void put_row(struct buf *text, const Torg__V1__FeedReportRow *row)
     for (size_t i = 0; i < row->n_notes; i++)
         buf_printf(text, " (%s)", row->notes[i]->reason);
     for (size_t i = 0; i < row->n_photos_failed; i++)
-        buf_printf(text, " photo %s", row->photos_failed[i]->field);
+        buf_printf(text, " photo %s: %s", row->photos_failed[i]->field,
+                   row->photos_failed[i]->reason);
     if (row->undo)
         buf_printf(text,
                    row->undo == TORG__V1__FEED_REPORT_ROW__UNDO__UNDONE ? " undone" : " left: %s",

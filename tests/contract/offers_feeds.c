@@ -957,6 +957,7 @@ static void sellers_do_not_meet(void **state)
 struct noting {
     struct feed_scene *scene;
     const char *url;
+    const char *reason;
 };
 
 static int note_photo(struct store_tx *tx, void *arg, struct err *err)
@@ -968,14 +969,14 @@ static int note_photo(struct store_tx *tx, void *arg, struct err *err)
     content.external_id = (char *)"a";
     offer.seller = (char *)noting->scene->seller;
     offer.content = &content;
-    return feed_rows_note_photo(tx, &offer, noting->url, "404 Not Found", noting->scene->arena,
-                                err);
+    return feed_rows_note_photo(tx, &offer, noting->url, noting->reason, noting->scene->arena, err);
 }
 
 static void failed_photos_are_told_in_the_report(void **state)
 {
     struct feed_scene *scene = start(state);
-    struct noting noting = {.scene = scene, .url = "https://x/1"};
+    struct noting noting = {
+        .scene = scene, .url = "https://x/1", .reason = "404; it is tried again"};
     struct err err = {0};
 
     run_task(scene, 1, "a=1 b=1");
@@ -983,8 +984,19 @@ static void failed_photos_are_told_in_the_report(void **state)
     OK(store_write(scene->place.store, note_photo, &noting, &err)); /* told once */
     noting.url = "https://x/2";
     OK(store_write(scene->place.store, note_photo, &noting, &err));
-    assert_string_equal(report(scene, 1),
-                        "1 a CREATED photo https://x/1 photo https://x/2; 2 b CREATED");
+    noting.url = "https://x/1"; /* for good */
+    noting.reason = "404";
+    OK(store_write(scene->place.store, note_photo, &noting, &err));
+    assert_string_equal(report(scene, 1), "1 a CREATED photo https://x/2: 404; it is tried again "
+                                          "photo https://x/1: 404; 2 b CREATED");
+    noting.url = "https://x/2"; /* it could be had after all */
+    noting.reason = NULL;
+    OK(store_write(scene->place.store, note_photo, &noting, &err));
+    OK(store_write(scene->place.store, note_photo, &noting, &err));
+    assert_string_equal(report(scene, 1), "1 a CREATED photo https://x/1: 404; 2 b CREATED");
+    noting.url = "https://x/1";
+    OK(store_write(scene->place.store, note_photo, &noting, &err));
+    assert_string_equal(report(scene, 1), "1 a CREATED; 2 b CREATED");
 }
 
 static void tasks_are_listed_newest_first(void **state)

@@ -441,6 +441,41 @@ static void what_is_no_news_writes_nothing(void **state)
     place_recount(&scene->place);
 }
 
+static char last_told[200]; /* of the hook below: "…/a: answered 404" */
+
+static int remember(struct store_tx *tx, const Torg__V1__Offer *offer, const char *url,
+                    const char *reason, struct arena *arena, struct err *err)
+{
+    (void)tx;
+    (void)offer;
+    (void)arena;
+    (void)err;
+    snprintf(last_told, sizeof(last_told), "%s: %s", strrchr(url, '/') + 1, reason ? reason : "-");
+    return 0;
+}
+
+static const char *told_by(struct scene *scene, const Torg__V1__PhotoResult *result)
+{
+    last_told[0] = 0;
+    assert_true(apply(scene, result));
+    return last_told;
+}
+
+static void who_reports_failures_is_told_how_they_end(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "books", "ab");
+    Torg__V1__PhotoResult *other;
+
+    scene->place.offers.note_photo_failure = remember;
+    assert_string_equal(told_by(scene, result_of(scene, id, 1, 'a', 1, "")), "a: answered 404");
+    other = result_of(scene, id, 1, 'a', 2, "");
+    other->photos[0]->reason = arena_strdup(scene->arena, "answered 500");
+    assert_string_equal(told_by(scene, other), "a: answered 500");
+    assert_string_equal(told_by(scene, result_of(scene, id, 1, 'b', 1, "h")), "");
+    assert_string_equal(told_by(scene, result_of(scene, id, 1, 'a', 3, "h")), "a: -");
+}
+
 static void a_photo_without_room_is_told_to_have_failed(void **state)
 {
     enum { LETTER_COUNT = 25500 }; /* of four bytes: some 250 are left */
@@ -734,6 +769,7 @@ static const struct test_case cases[] = {
     CASE(what_is_gone_or_known_is_not_asked_for),
     CASE(an_answer_is_one_ordinary_change),
     CASE(what_is_no_news_writes_nothing),
+    CASE(who_reports_failures_is_told_how_they_end),
     CASE(a_photo_without_room_is_told_to_have_failed),
     CASE(the_largest_offer_is_banned_like_any),
     CASE(wrong_results_are_told_by_field),

@@ -309,24 +309,30 @@ int feed_rows_read(const struct offers *offers, const struct feed_task *task,
 
 /* --- photos --- */
 
-/* False when it was told already, or so many were that nobody reads on. */
-static bool add_photo(Torg__V1__FeedReportRow *row, const char *url, const char *reason,
-                      struct arena *arena)
+/* The newest reason of each address; NULL takes it out. False when the row says so already, or so
+ * many have failed that nobody reads on. */
+static bool note_photo(Torg__V1__FeedReportRow *row, const char *url, const char *reason,
+                       struct arena *arena)
 {
     size_t count = row->n_photos_failed;
     Torg__V1__FeedProblem **list = arena_array(arena, count + 1, sizeof(*list));
-    Torg__V1__FeedProblem *photo = problem_new(arena, url, reason);
+    Torg__V1__FeedProblem *photo = problem_new(arena, url, reason ? reason : "");
+    size_t kept = 0;
 
     for (size_t i = 0; i < count; i++) {
-        list[i] = row->photos_failed[i];
-        if (strcmp(list[i]->field, photo->field) == 0)
+        Torg__V1__FeedProblem *told = row->photos_failed[i];
+
+        if (strcmp(told->field, photo->field) != 0)
+            list[kept++] = told;
+        else if (reason && strcmp(told->reason, photo->reason) == 0)
             return false;
     }
-    if (count >= FEED_PROBLEM_COUNT_MAX)
+    if (reason && kept < FEED_PROBLEM_COUNT_MAX)
+        list[kept++] = photo;
+    else if (kept == count)
         return false;
-    list[count] = photo;
     row->photos_failed = list;
-    row->n_photos_failed = count + 1;
+    row->n_photos_failed = kept;
     return true;
 }
 
@@ -372,7 +378,7 @@ int feed_rows_note_photo(struct store_tx *tx, const Torg__V1__Offer *offer, cons
         rc = feed_detail_open(record.detail, arena, &row, err);
     if (rc || !record.row)
         return rc;
-    if (!add_photo(row, url, reason, arena))
+    if (!note_photo(row, url, reason, arena))
         return 0;
     noted = record;
     rc = feed_detail_pack(row, arena, &noted.detail, err);

@@ -77,8 +77,9 @@ int feed_rows_read(const struct offers *offers, const struct feed_task *task,
                    struct err *err);
 
 /*
- * For the stage of photos: a photo of an offer could not be had. Notes it in the row by which a
- * feed touched the offer last, if the offer is of a feed and the report is still there.
+ * For the stage of photos: a photo of an offer could not be had, or (reason NULL) could be after
+ * all. Notes it in the row by which a feed touched the offer last, if the offer is of a feed and
+ * the report is still there.
  */
 int feed_rows_note_photo(struct store_tx *tx, const Torg__V1__Offer *offer, const char *url,
                          const char *reason, struct arena *arena, struct err *err);

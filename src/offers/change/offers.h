@@ -47,7 +47,8 @@ struct offers {
     struct bell *bell; /* rung after each change; NULL: the worker finds it by itself; borrowed */
     const struct feed_rules *feed_rules;     /* borrowed; NULL: the defaults */
     const struct feed_similar *feed_similar; /* borrowed; NULL: goods are compared with none */
-    /* Told within the change that a photo of the offer could not be had; NULL: nobody is. */
+    /* Told within the change that a photo of the offer could not be had, each time for another
+     * reason, and (reason NULL) that it could be after all; NULL: nobody is. */
     int (*note_photo_failure)(struct store_tx *tx, const Torg__V1__Offer *offer, const char *url,
                               const char *reason, struct arena *arena, struct err *err);
 };

@@ -242,18 +242,20 @@ static int merge_content(struct store_tx *tx, struct offer_change *change, struc
                                                : err_set(err, ERR_STALE, "nothing of it is new");
 }
 
-static bool had_failed(const Torg__V1__Offer *before, const char *url)
+/* Why it could not be had before; NULL: nobody has said so. */
+static const char *failure_before(const Torg__V1__Offer *before, const char *url)
 {
     for (size_t i = 0; i < before->content->n_photos; i++) {
         const Torg__V1__Photo *photo = before->content->photos[i];
 
         if (photo->state == STATE(FAILED) && strcmp(photo->source_url, url) == 0)
-            return true;
+            return photo->reason;
     }
-    return false;
+    return NULL;
 }
 
-/* What could not be had is told in the report of the feed that the offer is of. */
+/* What could not be had is told in the report of the feed that the offer is of, and taken out of it
+ * when it could be had after all. */
 static int tell_feed(struct store_tx *tx, struct offer_save *save, void *arg, struct err *err)
 {
     const struct applying *applying = arg;
@@ -264,10 +266,14 @@ static int tell_feed(struct store_tx *tx, struct offer_save *save, void *arg, st
         return 0;
     for (size_t i = 0; i < content->n_photos && !rc; i++) {
         const Torg__V1__Photo *photo = content->photos[i];
+        const char *before = failure_before(save->before, photo->source_url);
+        bool has_failed = photo->state == STATE(FAILED);
 
-        if (photo->state == STATE(FAILED) && !had_failed(save->before, photo->source_url))
+        if (has_failed ? !before || strcmp(before, photo->reason) != 0
+                       : before && photo->state == STATE(READY))
             rc = applying->offers->note_photo_failure(tx, save->after, photo->source_url,
-                                                      photo->reason, save->arena, err);
+                                                      has_failed ? photo->reason : NULL,
+                                                      save->arena, err);
     }
     return rc;
 }
