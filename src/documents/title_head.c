@@ -9,7 +9,10 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "catalog/thing_words.h"
 #include "catalog/words.h"
+#include "index/text/analysis.h"
+#include "index/text/unit.h"
 
 enum { WORD_COUNT = 3, LETTERS_MIN = 3, ENDING_SIZE = 4 /* two letters of Cyrillic */ };
 
@@ -23,8 +26,8 @@ static const char *const vague[] = {"kit",      "set",    "combo", "unit",
                                     "assembly", "system", "pack",  "collection"};
 
 /* Russian words that come before the thing, without their first letter: it may be a capital. */
-static const char *const before[] = {"родам",  "родаю",  "родается", "родаётся", "дам", "даю",
-                                     "дается", "даётся", "уплю",     "тдам",     "еняю"};
+static const char *const offering[] = {"родам",  "родаю",  "родается", "родаётся", "дам", "даю",
+                                       "дается", "даётся", "уплю",     "тдам",     "еняю"};
 
 static bool is_letter(uint8_t byte)
 {
@@ -48,6 +51,11 @@ static bool is_latin(struct bytes word)
         count += is_letter(word.data[i]);
     }
     return count >= LETTERS_MIN;
+}
+
+static bool is_digit_last(struct bytes word)
+{
+    return word.size && word.data[word.size - 1] >= '0' && word.data[word.size - 1] <= '9';
 }
 
 static bool is_one_of(struct bytes word, const char *const *list, size_t count)
@@ -98,7 +106,7 @@ static const char *first_noun(const char *title, struct arena *arena)
         bool is_end = strip_end(&word);
 
         if (word.size >= 2 * LETTERS_MIN && is_cyrillic(word) && !is_adjective(word) &&
-            !is_one_of(bytes_skip(word, 2), before, ARRAY_COUNT(before)))
+            !is_one_of(bytes_skip(word, 2), offering, ARRAY_COUNT(offering)))
             return arena_text(arena, word);
         if (is_end)
             break;
@@ -106,43 +114,103 @@ static const char *first_noun(const char *title, struct arena *arena)
     return "";
 }
 
-static bool is_cut(struct bytes word, bool is_behind_number)
+static bool is_cut(struct bytes word)
 {
-    if (word.data[0] == '(' || word.data[0] == '[')
-        return true;
-    return is_one_of(word, cuts, ARRAY_COUNT(cuts)) && !(is_behind_number && word.data[0] == 'i');
+    return word.data[0] == '(' || word.data[0] == '[' || word.data[0] == '-' ||
+           is_one_of(word, cuts, ARRAY_COUNT(cuts));
 }
 
-/* The last words before what the thing has, or is for. */
+/* The unit of the number before it: "50 Feet", "4 Pack". */
+static bool is_unit(struct bytes word)
+{
+    uint8_t lower[UNIT_SIZE_MAX];
+
+    if (word.size > sizeof(lower))
+        return false;
+    for (size_t i = 0; i < word.size; i++)
+        lower[i] = word.data[i] | 0x20U;
+    return unit_spelling(bytes_make(lower, word.size), false, ANALYSIS_VERSION) != NULL;
+}
+
+/* The last words of a name, as they were read. */
+struct name {
+    struct bytes words[WORD_COUNT]; /* the last one last */
+};
+
+static struct bytes name_last(const struct name *name)
+{
+    return name->words[WORD_COUNT - 1];
+}
+
+/* is_apart: it does not stand beside the one before it. */
+static void name_add(struct name *name, struct bytes word, bool is_apart)
+{
+    name->words[0] = is_apart ? BYTES_EMPTY : name->words[1];
+    name->words[1] = is_apart ? BYTES_EMPTY : name_last(name);
+    name->words[WORD_COUNT - 1] = word;
+}
+
+static void name_drop(struct name *name)
+{
+    if (!name->words[1].size)
+        return;
+    name->words[WORD_COUNT - 1] = name->words[1];
+    name->words[1] = name->words[0];
+    name->words[0] = BYTES_EMPTY;
+}
+
+static const char *name_put(const struct name *name, struct arena *arena)
+{
+    char *head = "";
+
+    for (size_t i = !is_one_of(name_last(name), vague, ARRAY_COUNT(vague)); i < WORD_COUNT; i++) {
+        if (name->words[i].size)
+            head = arena_printf(arena, "%s%s%.*s", head, *head ? " " : "", (int)name->words[i].size,
+                                (const char *)name->words[i].data);
+    }
+    return head;
+}
+
+/* Whether the title goes on about something else from this word on. */
+static bool ends_name(struct name *name, struct bytes before, struct bytes word, const char *rest)
+{
+    bool is_behind_number = is_digit_last(before);
+    enum inside inside;
+
+    if (!name_last(name).size || !is_cut(word) || (is_behind_number && word.data[0] == 'i'))
+        return false;
+    inside = thing_goes_on(before, word, rest);
+    if (inside == INSIDE_ENDS) /* "Sink Drop in" */
+        name_drop(name);
+    return inside != INSIDE_GOES;
+}
+
+/* The last words before what the thing has, or is for; how it looks is left out at the end. */
 static const char *last_words(const char *title, struct arena *arena)
 {
-    struct bytes words[WORD_COUNT] = {BYTES_EMPTY, BYTES_EMPTY, BYTES_EMPTY};
-    struct bytes *last = &words[WORD_COUNT - 1];
-    bool is_behind_number = false, is_apart = false, is_end = false;
-    char *head = "";
+    struct name name = {0}, plain = {0}; /* plain: before the finishes at its end */
+    struct bytes before = BYTES_EMPTY;
+    bool is_apart = false, is_end = false, is_finish = false;
 
     for (const char *at = title; *at && !is_end;) {
         struct bytes word = next_word(&at);
+        bool is_behind_number = is_digit_last(before);
 
-        if (!word.size || (last->size && is_cut(word, is_behind_number)))
+        if (!word.size || ends_name(&name, before, word, at))
             break;
-        is_behind_number = word.data[word.size - 1] >= '0' && word.data[word.size - 1] <= '9';
-        is_end = strip_end(&word) && last->size;
-        if (!is_latin(word)) {
+        is_end = strip_end(&word) && name_last(&name).size;
+        if (!is_latin(word) || (is_behind_number && is_unit(word))) {
             is_apart = true;
-            continue;
+        } else {
+            if (!is_finish)
+                plain = name;
+            is_finish = thing_is_finish(before, word, is_end ? "" : at);
+            name_add(&name, word, is_apart);
+            is_apart = false;
         }
-        words[0] = is_apart ? BYTES_EMPTY : words[1];
-        words[1] = is_apart ? BYTES_EMPTY : *last; /* it does not stand beside this one */
-        *last = word;
-        is_apart = false;
+        before = word;
     }
-    for (size_t i = !is_one_of(*last, vague, ARRAY_COUNT(vague)); i < WORD_COUNT; i++) {
-        if (words[i].size)
-            head = arena_printf(arena, "%s%s%.*s", head, *head ? " " : "", (int)words[i].size,
-                                (const char *)words[i].data);
-    }
-    return head;
+    return name_put(is_finish && name_last(&plain).size ? &plain : &name, arena);
 }
 
 const char *title_head(const char *title, struct arena *arena)
@@ -191,16 +259,18 @@ const char *head_by_category(const char *head, const char *title, const char *na
 {
     const char *folded = words_fold(bytes_of(name), arena);
     const char *rest = words_fold(bytes_of(head), arena), *named = NULL;
-    struct bytes word;
+    struct bytes word, before = BYTES_EMPTY;
 
     while (words_next(&rest, &word)) {
         if (is_cyrillic(word) || is_named(word, folded))
             return head;
     }
     rest = words_fold(bytes_of(title), arena);
-    while (words_next(&rest, &word) && !is_one_of(word, cuts, ARRAY_COUNT(cuts))) {
+    while (words_next(&rest, &word) && (!is_one_of(word, cuts, ARRAY_COUNT(cuts)) ||
+                                        thing_goes_on(before, word, rest) == INSIDE_GOES)) {
         if (is_named(word, folded))
             named = arena_text(arena, word);
+        before = word;
     }
     return named ? named : head;
 }

@@ -6,8 +6,11 @@
 #include <strings.h>
 
 #include "base/memory.h"
+#include "catalog/thing_words.h"
 #include "catalog/words.h"
 #include "codec/message.h"
+#include "index/text/analysis.h"
+#include "index/text/unit.h"
 #include "model/offer_fields.h"
 #include "search/choices/choices.h"
 #include "search/words/brands.h"
@@ -66,11 +69,14 @@ static size_t split(char *text, char *words[WORD_COUNT_MAX + 1])
     return count;
 }
 
+static bool is_digit(uint8_t byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
 static bool ends_in_digit(const char *word)
 {
-    char last = word[strlen(word) - 1];
-
-    return last >= '0' && last <= '9';
+    return is_digit((uint8_t)word[strlen(word) - 1]);
 }
 
 /* Forms of Russian words tell things apart (студия, студию); whether an English one is typed as a
@@ -144,49 +150,101 @@ void nearness_add(const char *text, bool is_whole, Torg__V1__QueryStage *stage, 
         add_numbers(text, stage, arena);
 }
 
-/* Behind these an English line goes on about something else. */
-static bool is_cut(const char *word)
+static bool is_any(struct bytes word, const char *const *list, size_t count)
 {
-    static const char *const cuts[] = {"with", "for", "w/", "w", "from", "by", "to", "without"};
-
-    for (size_t i = 0; i < ARRAY_COUNT(cuts); i++) {
-        if (strcasecmp(word, cuts[i]) == 0)
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(list[i]) == word.size &&
+            strncasecmp(list[i], (const char *)word.data, word.size) == 0)
             return true;
     }
     return false;
 }
 
+/* Behind these an English line goes on about something else. */
+static bool is_cut(struct bytes word)
+{
+    static const char *const cuts[] = {"with", "for",     "w/", "w",  "from",  "by",
+                                       "to",   "without", "in", "on", "under", "over"};
+
+    return is_any(word, cuts, ARRAY_COUNT(cuts));
+}
+
 /* A word of Latin letters alone, long enough to be no unit. */
-static bool is_noun(const char *word)
+static bool is_noun(struct bytes word)
 {
     enum { LETTERS_MIN = 3 };
-    size_t count = 0;
 
-    for (; *word; word++, count++) {
-        if ((*word | 0x20) < 'a' || (*word | 0x20) > 'z')
+    for (size_t i = 0; i < word.size; i++) {
+        if ((word.data[i] | 0x20) < 'a' || (word.data[i] | 0x20) > 'z')
             return false;
     }
-    return count >= LETTERS_MIN;
+    return word.size >= LETTERS_MIN;
+}
+
+/* Of a noun that only says how large the thing is: "6 foot", "36 inch wide". */
+static bool is_measure(struct bytes before, struct bytes word)
+{
+    static const char *const sides[] = {"wide", "tall", "long", "deep", "high", "thick", "square"};
+    uint8_t lower[UNIT_SIZE_MAX];
+
+    if (is_any(word, sides, ARRAY_COUNT(sides)))
+        return true;
+    if (!before.size || !is_digit(before.data[before.size - 1]) || word.size > sizeof(lower))
+        return false;
+    for (size_t i = 0; i < word.size; i++)
+        lower[i] = word.data[i] | 0x20U;
+    return unit_spelling(bytes_make(lower, word.size), false, ANALYSIS_VERSION) != NULL;
+}
+
+/* What a line is read into for its head. */
+struct heading {
+    struct bytes head, former; /* the last noun, and the one before it */
+    struct bytes before;       /* the last word */
+    size_t noun_count;
+};
+
+/* Whether the line goes on about something else from this word on. rest: behind it. */
+static bool ends_name(struct heading *heading, struct bytes word, const char *rest)
+{
+    struct bytes before = heading->before;
+    enum inside inside;
+
+    if (!before.size || !is_cut(word) ||
+        ((word.data[0] | 0x20) == 'i' && is_digit(before.data[before.size - 1])))
+        return false;
+    inside = thing_goes_on(before, word, rest);
+    if (inside == INSIDE_ENDS && heading->former.size) /* "kitchen sink drop in" */
+        heading->head = heading->former;
+    return inside != INSIDE_GOES;
 }
 
 void nearness_head(const char *text, Torg__V1__QueryStage *stage, struct arena *arena)
 {
-    char *words[WORD_COUNT_MAX + 1], *head = NULL;
-    size_t count = split(arena_strdup(arena, text), words), noun_count = 0;
+    struct heading heading = {0};
 
-    if (count > WORD_COUNT_MAX || text_has_signs(text))
+    if (text_has_signs(text))
         return;
-    for (size_t i = 0; i < count && !(i > 0 && is_cut(words[i])); i++) {
-        if ((uint8_t)words[i][0] >= 0xD0) /* Russian lines begin with it, and end with the model */
+    for (const char *at = text + strspn(text, " "); *at; at += strspn(at, " ")) {
+        struct bytes word = bytes_make(at, strcspn(at, " "));
+
+        at += word.size;
+        if (ends_name(&heading, word, at))
+            break;
+        if (word.data[0] >= 0xD0) /* Russian lines begin with it, and end with the model */
             return;
-        if (!is_noun(words[i]))
-            continue;
-        head = words[i];
-        noun_count++;
+        if (is_noun(word)) {
+            heading.noun_count++;
+            if (!is_measure(heading.before, word) && !thing_is_finish(heading.before, word, at)) {
+                heading.former = heading.head;
+                heading.head = word;
+            }
+        }
+        heading.before = word;
     }
-    if (noun_count < 2) /* a lone one weighs enough */
+    if (heading.noun_count < 2 || !heading.head.size) /* a lone one weighs enough */
         return;
-    add_said(stage, TORG__V1__TEXT_CLAUSE__KIND__WORD, head, head_boost, arena);
+    add_said(stage, TORG__V1__TEXT_CLAUSE__KIND__WORD, arena_text(arena, heading.head), head_boost,
+             arena);
 }
 
 static bool is_kept(const char *text, char *const *kept, size_t count)

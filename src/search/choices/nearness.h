@@ -24,7 +24,8 @@ void nearness_add(const char *text, bool is_whole, Torg__V1__QueryStage *stage,
 
 /* What an English line says the thing is, its last noun before "with" or "for": offers that say the
  * same of themselves count more, of partial matches above all ("refrigerator water filter" is about
- * filters). Of a line with signs, or of one noun, nothing. */
+ * filters), however long the line is. Sizes and colours are nothing that a thing is: "ladder 6
+ * foot" is about ladders. Of a line with signs, or of one noun, nothing. */
 void nearness_head(const char *text, Torg__V1__QueryStage *stage, struct arena *arena);
 
 /* Offers that have a value of an attribute which the text names count more than those that only say

@@ -81,7 +81,24 @@ static void the_last_noun_is_what_is_asked_for(void **state)
     assert_string_equal(head("2x4 8ft lumber"), ""); /* alone it weighs enough */
     assert_string_equal(head("water \"filter\" ge"), "");
     assert_string_equal(head("велосипед Stels Navigator"), "");
-    assert_string_equal(head("a b c d e f g lamp shade"), "");
+    assert_string_equal(head("black 2 in x 4 in wide glass bowl lamp shade"), "shade");
+    assert_string_equal(head("vanity bath 36 inch"), "bath");
+    assert_string_equal(head("bathroom vanity 36 inch wide"), "vanity");
+    assert_string_equal(head("step ladder 6 foot"), "ladder");
+    assert_string_equal(head("toilet white"), "toilet");
+    assert_string_equal(head("kitchen faucet brushed nickel"), "faucet");
+    assert_string_equal(head("dishwasher stainless steel"), "dishwasher");
+    assert_string_equal(head("white oak"), ""); /* nothing else is said */
+    assert_string_equal(head("ge side by side refrigerator"), "refrigerator");
+    assert_string_equal(head("drop in sink"), "sink");
+    assert_string_equal(head("kitchen sink drop in"), "sink");
+    assert_string_equal(head("kitchen sink drop in white"), "sink");
+    assert_string_equal(head("ready to assemble cabinet"), "cabinet");
+    assert_string_equal(head("bathroom shelf over toilet"), "shelf");
+    assert_string_equal(head("whirlwind over the range microwave"), "microwave");
+    assert_string_equal(head("led under cabinet lights"), "lights");
+    assert_string_equal(head("storage cabinet on wheels"), "cabinet");
+    assert_string_equal(head("36 in bath vanity in white"), "vanity");
     assert_string_equal(head(""), "");
 }
 
