@@ -18,7 +18,9 @@ enum {
     RECOMPOSE_TAKEN_MS = 5,    /* how often the receiver is asked whether it has taken a page */
     RECOMPOSE_PAGE_COUNT = 250, /* offers on their way at a time: what a live change may wait for */
     RECOMPOSE_RECENT_S = 10,    /* so new a change may still be under way in the lane main */
-    RECOMPOSE_STEP_COUNT = 64,  /* versions of the catalogue caught up with at a time */
+    RECOMPOSE_PARKED_COUNT_MAX = 50 * 1000, /* half of the composer's room: a catalogue that breaks
+                                               all offers leaves live changes the other */
+    RECOMPOSE_STEP_COUNT = 64,              /* versions of the catalogue caught up with at a time */
 };
 
 #endif

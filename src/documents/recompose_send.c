@@ -14,14 +14,33 @@
 #include "documents/offer_document.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
+#include "stage/bounds.h"
 #include "stage/parked.h"
 #include "topic/bounds.h"
+
+_Static_assert((int)RECOMPOSE_PARKED_COUNT_MAX < (int)PARKED_COUNT_MAX, "room for live changes");
 
 /* A document that is ready, and where it goes. */
 struct ready {
     Torg__V1__RawDocument *document;
     uint32_t partition; /* of offer-updates */
     Torg__V1__QueueLane__Name lane;
+};
+
+/* An offer that cannot be composed. */
+struct failure {
+    const char *offer;
+    const char *reason;
+};
+
+/* A page on its way. */
+struct sending {
+    struct recompose_sender *sender;
+    const struct catalog *catalog;
+    struct arena *arena;
+    struct recompose_mark *mark;
+    struct failure *failures;
+    size_t failure_count;
 };
 
 /* Records of a page: runs of documents of one partition and lane. */
@@ -118,11 +137,23 @@ static Torg__V1__QueueLane__Name lane_of(const struct recompose_sender *sender,
                                                    : TORG__V1__QUEUE_LANE__NAME__BACKFILL;
 }
 
-/* False: it is not in the index, or cannot be made. */
-static bool compose(struct recompose_sender *sender, const struct catalog *catalog,
-                    const Torg__V1__Offer *offer, bool is_parked, struct arena *arena,
-                    struct recompose_mark *mark, struct ready *ready)
+static void note_failure(struct sending *sending, const char *offer, const char *reason)
 {
+    sending->failures[sending->failure_count++] =
+        (struct failure){offer, arena_strdup(sending->arena, reason)};
+    sending->mark->failed_count++;
+    counter_add(sending->sender->failed, 1);
+    log_warn("an offer cannot be composed anew", LOG_TEXT("offer", offer),
+             LOG_TEXT("reason", reason));
+}
+
+/* False: it is not in the index, or cannot be made. */
+static bool compose(struct sending *sending, const Torg__V1__Offer *offer, bool is_parked,
+                    struct ready *ready)
+{
+    const struct recompose_sender *sender = sending->sender;
+    const struct catalog *catalog = sending->catalog;
+    struct arena *arena = sending->arena;
     bool hides = is_hidden(catalog, offer);
     struct err err;
     int rc;
@@ -132,14 +163,11 @@ static bool compose(struct recompose_sender *sender, const struct catalog *catal
     rc = hides ? offer_document_hidden(offer, catalog, is_parked, arena, &ready->document, &err)
                : offer_document(offer, catalog, arena, &ready->document, &err);
     if (rc) {
-        mark->failed_count++;
-        counter_add(sender->failed, 1);
-        log_warn("an offer cannot be composed anew", LOG_TEXT("offer", offer->id),
-                 LOG_TEXT("reason", err.text));
+        note_failure(sending, offer->id, err.text);
         return false;
     }
-    mark->hidden_count += hides;
-    mark->sent_count += !hides;
+    sending->mark->hidden_count += hides;
+    sending->mark->sent_count += !hides;
     ready->partition = topic_partition(bytes_of(offer->id), sender->source_count);
     ready->lane = lane_of(sender, ready->document);
     return true;
@@ -169,8 +197,7 @@ static void close_record(struct parcel *parcel, const struct ready *ready, struc
 }
 
 /* Batches of one document each: side by side they are one batch. */
-static void put(struct recompose_sender *sender, struct ready *ready, struct buf *wire,
-                struct recompose_mark *mark)
+static void put(struct sending *sending, struct ready *ready, struct buf *wire)
 {
     Torg__V1__QualifiedBatch batch = TORG__V1__QUALIFIED_BATCH__INIT;
     struct buf one = BUF_INIT(TOPIC_VALUE_SIZE_MAX - COMPOSER_BATCH_SIZE);
@@ -181,20 +208,17 @@ static void put(struct recompose_sender *sender, struct ready *ready, struct buf
     batch.lane = ready->lane;
     message_encode(&batch.base, &one);
     if (buf_failed(&one)) {
-        mark->failed_count++;
-        mark->sent_count--;
-        counter_add(sender->failed, 1);
-        log_warn("an offer is too large to be composed anew",
-                 LOG_TEXT("offer", ready->document->pk));
+        sending->mark->sent_count--;
+        note_failure(sending, ready->document->pk, "its document is too large for a batch");
     } else {
         buf_put(wire, buf_bytes(&one));
     }
     buf_release(&one);
 }
 
-static void pack(struct recompose_sender *sender, struct ready *list, size_t count,
-                 struct arena *arena, struct recompose_mark *mark, struct parcel *parcel)
+static void pack(struct sending *sending, struct ready *list, size_t count, struct parcel *parcel)
 {
+    struct arena *arena = sending->arena;
     struct buf wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
 
     qsort(list, count, sizeof(*list), compare_ready);
@@ -203,7 +227,7 @@ static void pack(struct recompose_sender *sender, struct ready *list, size_t cou
     for (size_t i = 0; i < count; i++) {
         if (i && (compare_ready(&list[i - 1], &list[i]) != 0 || wire.size >= COMPOSER_BATCH_SIZE))
             close_record(parcel, &list[i - 1], &wire, arena);
-        put(sender, &list[i], &wire, mark);
+        put(sending, &list[i], &wire);
     }
     if (count)
         close_record(parcel, &list[count - 1], &wire, arena);
@@ -233,6 +257,61 @@ static int wait_until_taken(struct recompose_sender *sender, const struct parcel
     return 0;
 }
 
+/* --- what cannot be composed --- */
+
+static int look_for_parked(struct store_tx *tx, void *arg, struct err *err)
+{
+    const struct sending *sending = arg;
+    int rc = 0;
+
+    for (size_t i = 0; i < sending->failure_count && !rc; i++) {
+        struct failure *failure = &sending->failures[i];
+        struct parked parked;
+        bool found = false;
+
+        if (failure->reason)
+            rc = parked_find(tx, PARKED_BY_COMPOSER, failure->offer, sending->arena, &parked,
+                             &found, err);
+        if (found)
+            failure->reason = NULL;
+    }
+    return rc;
+}
+
+/* As records that the composer could not use: it tries them again, with the newest of each offer,
+ * and people see why. Older than any record: one that is used replaces it. Those behind the limit
+ * are told by the log alone, and by the auditor. */
+static int park(struct sending *sending, struct err *err)
+{
+    const struct recompose_sender *sender = sending->sender;
+    int64_t now_us = clock_wall_us(sender->clock);
+    struct parked_total total;
+    int rc = parked_total(sender->store, PARKED_BY_COMPOSER, &total, err);
+
+    if (!rc)
+        rc = store_read(sender->store, look_for_parked, sending, err);
+    for (size_t i = 0;
+         i < sending->failure_count && !rc && total.count < RECOMPOSE_PARKED_COUNT_MAX; i++) {
+        const struct failure *failure = &sending->failures[i];
+        const struct parked parked = {
+            .stage = PARKED_BY_COMPOSER,
+            .key = failure->offer,
+            .topic = TOPIC_OFFER_UPDATES,
+            .partition = topic_partition(bytes_of(failure->offer), sender->source_count),
+            .reason = failure->reason,
+            .first_us = now_us,
+            .next_us = now_us};
+
+        if (!failure->reason) /* it is parked already */
+            continue;
+        rc = parked_add(sender->store, &parked, PARKED_NEWEST, err);
+        total.count++;
+        if (rc == ERR_LIMIT) /* the room is full of bytes */
+            return 0;
+    }
+    return rc;
+}
+
 int recompose_send(struct recompose_sender *sender, const struct catalog *catalog,
                    const struct recompose_page *page, struct arena *arena,
                    struct recompose_mark *mark, struct err *err)
@@ -241,11 +320,13 @@ int recompose_send(struct recompose_sender *sender, const struct catalog *catalo
     int64_t sent_count = mark->sent_count;
     int64_t hidden_count = mark->hidden_count;
     struct asking_parked asking = {.catalog = catalog, .page = page, .arena = arena};
+    struct sending sending = {.sender = sender, .catalog = catalog, .arena = arena, .mark = mark};
     struct parcel parcel = {0};
     size_t count = 0;
     int rc;
 
     asking.is_parked = arena_array(arena, page->count + 1, sizeof(bool));
+    sending.failures = arena_array(arena, page->count + 1, sizeof(*sending.failures));
     rc = store_read(sender->store, read_parked, &asking, err);
     if (rc)
         return rc;
@@ -253,10 +334,11 @@ int recompose_send(struct recompose_sender *sender, const struct catalog *catalo
     mark->seen_count += (int64_t)(page->count + page->damaged_count);
     mark->failed_count += (int64_t)page->damaged_count;
     for (size_t i = 0; i < page->count; i++)
-        count += compose(sender, catalog, page->offers[i], asking.is_parked[i], arena, mark,
-                         &list[count]);
-    pack(sender, list, count, arena, mark, &parcel);
-    if (parcel.count)
+        count += compose(&sending, page->offers[i], asking.is_parked[i], &list[count]);
+    pack(&sending, list, count, &parcel);
+    if (sending.failure_count)
+        rc = park(&sending, err);
+    if (!rc && parcel.count)
         rc = topic_produce(sender->topics, TOPIC_DOCUMENTS, parcel.records, parcel.count,
                            parcel.offsets, err);
     if (!rc && sender->taker_group)

@@ -42,6 +42,7 @@ struct scene {
     struct catalog *current; /* in use */
     atomic_int look_count;   /* how often the recomposer has asked which */
     atomic_int pages_left;   /* then reading fails; below 0: never */
+    offerid swollen;         /* the page has it with a text that no document takes; 0: none */
     offerid bikes[OFFER_COUNT];
     offerid books[OFFER_COUNT];
     struct composed composed;
@@ -75,6 +76,10 @@ static int page_of(void *arg, const char *category, int64_t after, size_t max, s
                                     .count = scan.count,
                                     .damaged_count = scan.damaged_count,
                                     .last = scan.last};
+    for (size_t i = 0; i < scan.count && !rc && scene->swollen; i++)
+        if (id_of(scan.offers[i]->id) == scene->swollen)
+            scan.offers[i]->content->description =
+                arena_printf(arena, "%0*d", DOCUMENT_TEXT_SIZE_MAX + 1, 0);
     if (scan.count && atomic_load(&scene->pages_left) > 0)
         atomic_fetch_sub(&scene->pages_left, 1);
     return rc;
@@ -413,6 +418,63 @@ static void hiding_does_not_speak_for_a_parked_change(void **state)
                      2);
 }
 
+static int fetch(void *arg, const char *offer_id, struct arena *arena, Torg__V1__Offer **offer,
+                 struct err *err)
+{
+    const struct scene *scene = arg;
+    const struct reader reader = {.seller = "", .sees_all = true};
+
+    return offers_get(&scene->place.offers, &reader, id_of(offer_id), arena, offer, err);
+}
+
+static int64_t count_parked(struct scene *scene)
+{
+    char id[OFFER_ID_TEXT_SIZE];
+    struct store_value params[1];
+
+    offer_id_format(scene->books[0], id);
+    params[0] = STORE_V_STRING(id);
+    return read_integer_of(scene->place.store,
+                           "SELECT COUNT(*) FROM parked WHERE stage = 'composer' AND "
+                           "record_key = $1 AND reason LIKE '%shorten it%'",
+                           params, 1);
+}
+
+/* The composer has it then, among what it could not use itself. */
+static void what_cannot_be_composed_anew_is_parked(void **state)
+{
+    struct scene *scene = begin(state);
+    const struct composer_options options = {.topics = scene->topics,
+                                             .store = scene->place.store,
+                                             .clock = clock_system(),
+                                             .catalog = catalog_of,
+                                             .catalog_arg = scene,
+                                             .fetch = fetch,
+                                             .fetch_arg = scene};
+    struct composer *composer;
+    int waited = 0;
+    struct err err;
+
+    scene->swollen = scene->books[0];
+    apply(scene, "Bicycles", "Books");
+    start(scene);
+    wait_until_done(scene, 1);
+    assert_int_equal(mark_of(scene).failed_count, 1);
+    assert_int_equal(count_parked(scene), 1);
+    apply(scene, "Bicycles", "Literature"); /* it is parked already */
+    wait_until_done(scene, 2);
+    assert_int_equal(mark_of(scene).failed_count, 1);
+    assert_int_equal(count_parked(scene), 1);
+    stop(scene);
+    OK(composer_start(&options, &composer, &err));
+    for (; count_parked(scene) && waited < WAIT_MS; waited += 10)
+        pause_ms(10);
+    composer_stop(composer);
+    assert_true(waited < WAIT_MS);
+    composed_look(&scene->composed);
+    assert_non_null(strstr(composed_last(&scene->composed, scene->books[0])->words, "Literature"));
+}
+
 static void a_recent_change_is_not_held_up_by_the_slower_lane(void **state)
 {
     struct scene *scene = begin(state);
@@ -523,6 +585,7 @@ static const struct test_case cases[] = {
     CASE(a_newer_version_supersedes_and_keeps_what_is_left),
     CASE(offers_of_a_category_that_is_gone_are_hidden_until_it_is_back),
     CASE(hiding_does_not_speak_for_a_parked_change),
+    CASE(what_cannot_be_composed_anew_is_parked),
     CASE(a_recent_change_is_not_held_up_by_the_slower_lane),
     CASE(one_page_is_on_its_way_at_a_time),
     CASE(an_older_catalogue_has_time_to_leave),

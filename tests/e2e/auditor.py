@@ -339,6 +339,50 @@ def what_is_parked_stands_apart():
         tap.contains(shop.torg("status").stdout, "1 parked")
 
 
+def parts_catalog(nested):
+    """With parts of forty models to choose from; nested: each below a make of its own, which counts, too."""
+    options = []
+    for i in range(40):
+        parent = {"parent": f"make{i}"} if nested else {}
+        if nested:
+            options.append({"id": f"make{i}", "name": {"en": f"Make {i}"}})
+        options.append({"id": f"model{i}", "name": {"en": f"Model {i}"}, **parent})
+    fits = {"id": "fits", "name": {"en": "Fits"}, "type": "OPTIONS", "filter": "TREE", "options": options}
+    parts = {"id": "parts", "parent": "hobby", "name": {"en": "Parts"}, "attributes": ["fits"]}
+    return {**market.CATALOG, "attributes": [*market.CATALOG["attributes"], fits],
+            "categories": [*market.CATALOG["categories"], parts]}
+
+
+@tap.test
+def what_cannot_be_composed_any_more_is_parked():
+    """By the recomposer; and by the auditor, should it be dropped there."""
+    with Shop() as shop:
+        shop.write("flat.json", json.dumps(parts_catalog(False)))
+        tap.equal(shop.torg("catalog", "apply", "flat.json", "--with-epoch").returncode, 0)
+        tap.wait_until(shop.follows_catalog, what="documents that follow the catalogue")
+        content = {"category": "parts", "title": "Brake pad", "condition": "NEW",
+                   "price": {"amount": "100", "currency": "RUB"},
+                   "attributes": [{"attributeId": "fits", "options": [f"model{i}" for i in range(40)]}]}
+        one = shop.ok("OfferService/CreateOffer", {"content": content})["id"]
+        shop.write("nested.json", json.dumps(parts_catalog(True)))
+        refused = shop.torg("catalog", "apply", "nested.json")
+        tap.contains(refused.stderr, "1 stored offers would break a rule")
+        tap.equal(shop.torg("catalog", "apply", "nested.json", "--force").returncode, 0)
+
+        def is_parked():
+            return one in shop.torg("parked", "list").stdout
+
+        tap.wait_until(is_parked, what="the offer among the parked")
+        tap.contains(shop.torg("parked", "list").stdout, "more than 64 options")
+        tap.equal(shop.torg("parked", "drop", "--stage", "composer", one).returncode, 0)
+        tap.equal(is_parked(), False)
+        shop.restart(*QUICK)
+        tap.wait_until(is_parked, what="the offer among the parked again")
+        content["attributes"][0]["options"] = ["model1"]
+        shop.ok("OfferService/UpdateOffer", {"id": one, "content": content, "expectedRevision": "1"})
+        tap.wait_until(lambda: not is_parked(), what="an offer that fits")
+
+
 @tap.test
 def equal_ranges_are_not_gone_through():
     with Shop() as shop:

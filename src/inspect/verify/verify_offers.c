@@ -353,9 +353,13 @@ static void look_at_content(const struct looking *looking, const Torg__V1__Offer
     Torg__V1__RawDocument *document;
     struct err err;
 
-    if (!looking->catalog ||
-        offer_document(offer, looking->catalog, verifying->arena, &document, &err) ||
-        document->event != TORG__V1__RAW_DOCUMENT__EVENT__UPSERT ||
+    if (!looking->catalog || !category_find(looking->catalog, offer->content->category))
+        return;
+    if (offer_document(offer, looking->catalog, verifying->arena, &document, &err)) {
+        suspect_blame(suspect, "uncomposed", "it cannot be composed: %.200s", err.text);
+        return;
+    }
+    if (document->event != TORG__V1__RAW_DOCUMENT__EVENT__UPSERT ||
         moment_own_us(document->modify_timestamp) != row->order.modify_us)
         return;
     made.expires_us = document->expire_time ? moment_own_us(document->expire_time) : 0;

@@ -5,7 +5,8 @@
  *
  * A row that is ahead of its offer, or says something else at the same version, would refuse that
  * document; so it is forgotten before, if it is still the one that was seen. A crash between the
- * two leaves a document that is missing: the next look composes it.
+ * two leaves a document that is missing: the next look composes it. One that cannot be composed is
+ * parked by who sends it (recompose_send.c), and stands apart in the next look.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -30,6 +31,7 @@ struct fixing {
     Torg__V1__Offer **offers; /* by place of the suspect; NULL: there is none, or none to be sent */
     struct row *rows;         /* likewise; status 0: there is none */
     bool *is_fixed;
+    bool *is_parked; /* it cannot be composed: that is told where the composer tells it */
 };
 
 static bool is_blamed(const struct suspect *suspect, const char *reason)
@@ -110,7 +112,8 @@ static int note_all(struct store_tx *tx, void *arg, struct err *err)
 
 /* --- what is sent --- */
 
-/* Whether it can be composed. One whose category is gone is sent as hidden. */
+/* Whether it can be composed: else it is parked when it is sent. One whose category is gone is sent
+ * as hidden. */
 static bool can_compose(const struct fixing *fixing, const struct catalog *catalog, size_t place)
 {
     const Torg__V1__Offer *offer = fixing->offers[place];
@@ -125,8 +128,7 @@ static bool can_compose(const struct fixing *fixing, const struct catalog *catal
         return true;
     if (!offer_document(offer, catalog, arena, &document, &err))
         return true;
-    log_warn("an offer that differs cannot be composed", LOG_TEXT("offer", offer->id),
-             LOG_TEXT("reason", err.text));
+    fixing->is_parked[place] = true;
     return false;
 }
 
@@ -141,7 +143,7 @@ static int send_offers(struct fixing *fixing, const struct catalog *catalog, str
 
     page.offers = arena_array(verifying->arena, verifying->count, sizeof(*page.offers));
     for (size_t i = 0; i < verifying->count; i++)
-        if (fixing->is_fixed[i] && fixing->offers[i])
+        if (fixing->offers[i] && (fixing->is_fixed[i] || fixing->is_parked[i]))
             page.offers[page.count++] = fixing->offers[i];
     if (!page.count)
         return 0;
@@ -200,6 +202,7 @@ int verify_offers_fix(struct verifying *verifying, bool *is_fixed, struct err *e
         goto out; /* they stay told */
     fixing.offers = arena_array(verifying->arena, verifying->count, sizeof(*fixing.offers));
     fixing.rows = arena_array(verifying->arena, verifying->count, sizeof(*fixing.rows));
+    fixing.is_parked = arena_zero(verifying->arena, verifying->count * sizeof(bool));
     rc = store_read(inspect->store, read_all, &fixing, err);
     for (size_t i = 0; i < verifying->count && !rc; i++)
         is_fixed[i] = (can_compose(&fixing, catalog, i) ||
