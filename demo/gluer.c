@@ -17,7 +17,7 @@ enum { GLUER_MAGIC = OBJECT_MAGIC('g', 'l', 'u', 'e') };
 enum { PAGE_COUNT = 100, NEWEST_COUNT = 20, ASK_US = 2 * 1000 * 1000, PAUSE_US = 2 * 1000 * 1000 };
 
 static const char CONFIG[] =
-    "# Snippets of torg demo: docs/snippets.md tells what can stand here.\n"
+    "# Snippets of torg demo: docs/snippets.md explains what can be written here.\n"
     "Body { Output: JSON\n"
     "  Sections { Name: \"rating\" Body { SpecialValidator: \"required:/stars,/count\" } }\n"
     "  Sections { Name: \"delivery\" Body { Output: TEXT Input: JSON\n"

@@ -68,7 +68,7 @@ static int make(void *arg, const char *url, struct arena *arena, struct buf *fil
 
     object_check(photographer, PHOTOGRAPHER_MAGIC);
     if (!read_address(url, &subject))
-        return err_set(err, ERR_NOT_FOUND, "%.200s is no photo of the demo", url);
+        return err_set(err, ERR_NOT_FOUND, "%.200s is not a photo of the demo", url);
     drawing_put(subject.picture, subject.color, subject.number, &drawing);
     assert(!buf_failed(&drawing));
     rc = darkroom_develop(photographer->easel, buf_bytes(&drawing), arena, &photo, err);

@@ -153,7 +153,7 @@ static void check_row(struct verifying *verifying, const struct store_value *col
     if (entry.seq == verifying->expect_seq && strcasecmp(text, verifying->expect_hash) != 0)
         add_fault(verifying, entry.seq,
                   "its hash is not the one that was noted: the log up to it "
-                  "was made anew");
+                  "was rewritten");
     check->count++;
     check->last_seq = entry.seq;
 }

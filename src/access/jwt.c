@@ -276,7 +276,7 @@ static int check_claims(const struct token *token, const struct jwt_rules *rules
                        "digits, and . _ - @",
                        rules->seller_claim, IDENTITY_NAME_SIZE - 1);
     if (!put_scopes(token->claims, identity->scopes))
-        return refuse(err, "it tells the same scopes over and over");
+        return refuse(err, "it repeats the same scopes");
     snprintf(identity->seller, sizeof(identity->seller), "%s", seller);
     put_name(identity->principal, sizeof(identity->principal), *subject ? subject : seller);
     put_name(key, sizeof(key), token->jwk->id);

@@ -91,7 +91,7 @@ static int dir_open(const char *place, const struct blob_disk *disk, struct blob
     int rc;
 
     if (!place[0] || strlen(place) > ROOT_SIZE_MAX)
-        return err_set(err, ERR_INVALID, "dir: wants a path of 1 to %d characters", ROOT_SIZE_MAX);
+        return err_set(err, ERR_INVALID, "dir: needs a path of 1 to %d characters", ROOT_SIZE_MAX);
     snprintf(writing, sizeof(writing), "%s" WRITING, place);
     rc = dir_create(writing, err);
     if (rc)

@@ -100,7 +100,7 @@ static struct blob *inner_of(struct blob *blob)
 
 static int told(struct err *err)
 {
-    return err_set(err, ERR_UNAVAILABLE, "fault: this call was told to fail");
+    return err_set(err, ERR_UNAVAILABLE, "fault: this call was made to fail");
 }
 
 static int fault_open(const char *place, const struct blob_disk *disk, struct blob **blob,

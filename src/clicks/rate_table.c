@@ -56,7 +56,7 @@ static int check_later(struct store_tx *tx, int64_t epoch, struct err *err)
         return rc;
     return err_set(err, ERR_PRECONDITION,
                    "epoch_time: epoch %s is in force, which is not older than %s: a table is "
-                   "replaced by a later one alone",
+                   "replaced only by a later one",
                    text_of_epoch(current, kept), text_of_epoch(epoch, asked));
 }
 
@@ -89,8 +89,8 @@ static int begin_tx(struct store_tx *tx, void *arg, struct err *err)
             &count, err);
     if (!rc && count >= RATE_TABLE_PUSH_COUNT_MAX)
         rc = err_set(err, ERR_LIMIT,
-                     "%d tables are being loaded already: wait until one is whole, or an hour "
-                     "after it was left alone",
+                     "%d tables are being loaded already: wait until one is complete, or "
+                     "until one has been idle for an hour",
                      RATE_TABLE_PUSH_COUNT_MAX);
     if (!rc)
         rc = store_next_seq(tx, "ctr-loads", 1, &beginning->load, err);
@@ -252,11 +252,12 @@ static int note_rows(struct store_tx *tx, const struct adding *adding, struct er
 
     return rc || changed
                ? rc
-               : err_set(err, ERR_PRECONDITION,
-                         "push %" PRId64
-                         " is not on its way any more: it was given up or begun anew, left alone "
-                         "for an hour, a later epoch came into force, or it has more than %d rows",
-                         adding->request->push, RATE_TABLE_ROW_COUNT_MAX);
+               : err_set(
+                     err, ERR_PRECONDITION,
+                     "push %" PRId64
+                     " is no longer open: it was given up or restarted, idle for an hour, a later "
+                     "epoch came into force, or it has more than %d rows",
+                     adding->request->push, RATE_TABLE_ROW_COUNT_MAX);
 }
 
 static int add_tx(struct store_tx *tx, void *arg, struct err *err)

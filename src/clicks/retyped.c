@@ -33,11 +33,12 @@ void retyped_check(const Torg__V1__Event *event, size_t place, struct violations
         return;
     }
     if (*event->text && event->kind != TORG__V1__EVENT__KIND__CLICK)
-        violations_add(reasons, text, "is of the kinds CLICK and RETYPE alone: leave it out");
+        violations_add(reasons, text,
+                       "only events of the kinds CLICK and RETYPE have it: leave it out");
     else if (*event->text)
         check_text(reasons, text, event->text);
     if (*event->retyped)
-        violations_add(reasons, retyped, "is of the kind RETYPE alone: leave it out");
+        violations_add(reasons, retyped, "only events of the kind RETYPE have it: leave it out");
 }
 
 uint64_t retyped_hash(const Torg__V1__Event *event, uint64_t session)

@@ -18,7 +18,7 @@ static int record_events(struct call *call, const ProtobufCMessage *message,
     int rc;
 
     if (*request->seller)
-        return call_invalid(call, err, "seller", "is of the topic alone: leave it out");
+        return call_invalid(call, err, "seller", "only events of the topic have it: leave it out");
     rc = events_record(call_context(call), &sender, request, &reasons, &response->counted, err);
     if (reasons.count)
         call_violations(call, &reasons);

@@ -467,7 +467,7 @@ static int take_row(struct avro_reader *reader, struct err *err)
     }
     reader->rows--;
     if (!reader->rows && reader->rest.size)
-        return damaged(reader, err, "a block has bytes behind its last row");
+        return damaged(reader, err, "a block has bytes after its last row");
     return 0;
 }
 

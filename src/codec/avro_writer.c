@@ -167,10 +167,10 @@ static const char *wrong(const struct avro_column *column, const struct avro_val
     if (value->text.size > AVRO_VALUE_SIZE_MAX || value->count > AVRO_LIST_COUNT_MAX)
         return "is too long";
     if (value->kind == AVRO_STRING && !text_is_utf8(value->text))
-        return "is no UTF-8";
+        return "is not UTF-8";
     for (size_t i = 0; value->kind == AVRO_LIST && i < value->count; i++) {
         if (!text_is_utf8(value->items[i]))
-            return "is no UTF-8";
+            return "is not UTF-8";
     }
     return NULL;
 }

@@ -113,7 +113,7 @@ static int end_file(struct gunzip *gunzip, struct err *err)
         z->avail_in--;
     }
     if (z->avail_in && *z->next_in != 0x1f)
-        return err_set(err, ERR_INVALID, "there are other bytes behind the gzip data");
+        return err_set(err, ERR_INVALID, "there are other bytes after the gzip data");
     return 0;
 }
 

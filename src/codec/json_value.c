@@ -26,7 +26,7 @@ static size_t digits_at(struct bytes text, size_t at)
     return count;
 }
 
-/* A number taken apart: sign, digits before and behind the point, exponent. */
+/* A number taken apart: sign, digits before and after the point, exponent. */
 struct number {
     bool negative;
     struct bytes whole;
@@ -185,7 +185,7 @@ static bool put_whole(struct buf *out, double value)
 }
 
 /*
- * Prices and coordinates: at most six digits behind the point. Dividing two whole numbers gives the
+ * Prices and coordinates: at most six digits after the point. Dividing two whole numbers gives the
  * double nearest to the quotient, which is what a reader of those digits gets.
  */
 static bool put_millionths(struct buf *out, double value)

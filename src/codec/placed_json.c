@@ -61,7 +61,7 @@ static int hex4(struct tree_reader *reader, unsigned *value)
         else if ((c | 32) >= 'a' && (c | 32) <= 'f')
             *value = *value * 16 + (unsigned)((c | 32) - 'a') + 10;
         else
-            return fail(reader, ERR_INVALID, reader->at, "expected four hex digits behind \\u");
+            return fail(reader, ERR_INVALID, reader->at, "expected four hex digits after \\u");
     }
     return 0;
 }
@@ -238,7 +238,7 @@ static int read_key(struct tree_reader *reader, struct bytes *key)
         return rc;
     skip_blanks(reader);
     if (peek(reader) != ':')
-        return fail(reader, ERR_INVALID, reader->at, "expected a colon behind the key");
+        return fail(reader, ERR_INVALID, reader->at, "expected a colon after the key");
     reader->at++;
     return 0;
 }

@@ -247,7 +247,7 @@ static int read_field(struct text_reader *reader, struct text_field **last,
         step(reader);
     skip_blanks(reader);
     if (!has_colon && peek(reader) != '{' && peek(reader) != '<')
-        return fail(reader, ERR_INVALID, "expected a colon or a bracket behind the name");
+        return fail(reader, ERR_INVALID, "expected a colon or a bracket after the name");
     if (peek(reader) == '[')
         return read_list(reader, &like, last, first);
     rc = add_field(reader, &like, last);

@@ -112,7 +112,7 @@ const struct setting setting_table[SETTING_COUNT] = {
          .optional = true,
          .help = "Web pages of other places that may call the API from a browser, by their "
                  "origins. * is every page; the browser's own credentials are sent by those "
-                 "that are named only. Keys are needed as ever. Empty: none."},
+                 "that are named only. Keys are still required. Empty: none."},
     [SETTING_TLS_CERTIFICATE] = {.name = "tls.certificate",
                                  .default_text = "",
                                  .kind = SETTING_PATH,
@@ -529,7 +529,7 @@ const struct setting setting_table[SETTING_COUNT] = {
                                .kind = SETTING_DURATION,
                                .min = MS_US,
                                .max = DAY_US,
-                               .help = "How long the auditor rests between two rounds."},
+                               .help = "How long the auditor pauses between two rounds."},
     [SETTING_SEARCH_SPELLING] = {.name = "search.spelling",
                                  .default_text = "true",
                                  .kind = SETTING_BOOL,

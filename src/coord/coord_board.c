@@ -659,7 +659,7 @@ static int local_open(const char *place, const struct coord_setup *setup,
     int rc;
 
     if (!place[0])
-        return err_set(err, ERR_INVALID, "local: wants a directory, as in local:/var/lib/torg");
+        return err_set(err, ERR_INVALID, "local: needs a directory, as in local:/var/lib/torg");
     rc = dir_create(place, err);
     if (rc)
         return rc;

@@ -55,7 +55,7 @@ int recompose_sender_init(struct recompose_sender *sender, struct topics *topics
                           struct task *task, struct err *err)
 {
     const char *name = "torg_composer_catalog_documents_total";
-    const char *help = "Offers composed anew because the catalogue has changed.";
+    const char *help = "Offers composed again because the catalogue has changed.";
     struct topic_config source, target;
     int rc = topic_describe(topics, TOPIC_OFFER_UPDATES, &source, err);
 
@@ -143,7 +143,7 @@ static void note_failure(struct sending *sending, const char *offer, const char 
         (struct failure){offer, arena_strdup(sending->arena, reason)};
     sending->mark->failed_count++;
     counter_add(sending->sender->failed, 1);
-    log_warn("an offer cannot be composed anew", LOG_TEXT("offer", offer),
+    log_warn("an offer cannot be composed again", LOG_TEXT("offer", offer),
              LOG_TEXT("reason", reason));
 }
 

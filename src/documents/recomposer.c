@@ -170,7 +170,7 @@ static int begin(struct recomposer *self, int64_t target, struct err *err)
     if (!rc)
         rc = move(self, &next, err);
     if (!rc)
-        log_info("offers are composed anew for another catalogue", LOG_INT("version", target),
+        log_info("offers are composed again for another catalogue", LOG_INT("version", target),
                  LOG_INT("categories", self->ids.count), LOG_INT("offers", next.offer_count));
     return rc;
 }
@@ -291,14 +291,14 @@ static void run(struct task *task, void *arg)
     while (task_pause(task, pause_us)) {
         int rc;
 
-        task_says(task, "composing offers anew");
+        task_says(task, "composing offers again");
         rc = step(self, &err);
 
         pause_us = RECOMPOSE_LOOK_MS * 1000LL;
         if (!rc || rc == ERR_STALE || rc == ERR_CANCELLED)
             continue; /* overtaken, or stopping: the row is read again */
         counter_add(self->errors, 1);
-        log_warn("composing offers anew failed and is tried again", LOG_TEXT("error", err.text));
+        log_warn("composing offers again failed and will be retried", LOG_TEXT("error", err.text));
         pause_us = RECOMPOSE_RETRY_MS * 1000LL;
     }
 }
@@ -306,13 +306,13 @@ static void run(struct task *task, void *arg)
 static void open_metrics(struct recomposer *self)
 {
     self->errors = metrics_counter("torg_composer_catalog_errors_total", NULL,
-                                   "Failures of composing offers anew; tried again.");
+                                   "Failures to compose offers again; retried.");
     self->in_use = metrics_gauge("torg_composer_catalog_version", NULL,
                                  "The version of the catalogue that offers are composed with.");
     self->done = metrics_gauge("torg_composer_catalog_done_version", NULL,
                                "The version that all documents have followed.");
     self->left = metrics_gauge("torg_composer_catalog_left", NULL,
-                               "Offers still to be composed anew for the catalogue.");
+                               "Offers still to be composed again for the catalogue.");
 }
 
 static void free_recomposer(struct recomposer *self)

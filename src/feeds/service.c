@@ -113,8 +113,9 @@ static int check_event(struct call *call, const struct feed_key *key,
     if ((*event->seller && strcmp(event->seller, key->seller) != 0) ||
         (*event->feed && strcmp(event->feed, key->feed) != 0) ||
         (event->task_id && event->task_id != key->task_id))
-        return err_set(err, ERR_INVALID,
-                       "an event of another task: all of one call are of the first one's");
+        return err_set(
+            err, ERR_INVALID,
+            "an event of another task: all events of a call belong to the task of the first");
     rc = feed_event_check(event, &violations, err);
     call_violations(call, &violations);
     return rc;

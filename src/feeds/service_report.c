@@ -36,7 +36,7 @@ static int each_row(struct call *call, const struct feed_task *task,
         for (size_t i = 0; i < count && !rc; i++)
             rc = take(arg, rows[i], err);
         if (!rc && call_cancelled(call))
-            rc = err_set(err, ERR_CANCELLED, "whoever asked for the report has left");
+            rc = err_set(err, ERR_CANCELLED, "the caller of the report has disconnected");
         if (!rc && place.external_id != name)
             snprintf(name, sizeof(name), "%s", place.external_id);
         place.external_id = name;

@@ -120,7 +120,7 @@ static void remove_state(const struct master *master, const char *name)
     struct err err;
 
     if (blob_delete(master->options->store, name, &err))
-        log_warn("a state that nobody needs is left over", LOG_TEXT("name", name),
+        log_warn("an unneeded state could not be removed", LOG_TEXT("name", name),
                  LOG_TEXT("why", err.text));
 }
 

@@ -312,7 +312,7 @@ static bool pick_new(struct numbers *numbers, struct number_ask *ask, uint32_t g
 
     *class_no = slots_class(&numbers->slots, ask->place);
     if (generation == 0)
-        rc = err_set(&why, ERR_LIMIT, "all generations are used up: number the shard anew");
+        rc = err_set(&why, ERR_LIMIT, "all generations are used up: renumber the shard");
     else
         rc = slots_pick(&numbers->slots, class_no, now_us, &ask->doc_id, &why);
     if (rc) {

@@ -260,7 +260,7 @@ int passage_copy(const char *from, struct blob *from_blob, const char *to, struc
         if (rc == 0)
             rc = inlet_read(in, &piece, NUMBER_BLOCK_SIZE, err);
         if (rc == 0 && stop && stop(arg))
-            rc = err_set(err, ERR_CANCELLED, "%s: it was told to stop", from);
+            rc = err_set(err, ERR_CANCELLED, "%s: it was stopped", from);
         if (rc == 0)
             outlet_put(out, buf_bytes(&piece));
     } while (rc == 0 && piece.size > 0);

@@ -47,7 +47,7 @@ const char *number_version_misfit(const struct number_version *state,
     if (state->scheme != data->scheme)
         return "their keys are spread over shards in different ways (S)";
     if (state->rebuild != data->rebuild)
-        return "all keys were numbered anew between them (V)";
+        return "all keys were renumbered between them (V)";
     if (state->generation < data->generation)
         return "the data has numbers that the state does not know yet (G)";
     return NULL;

@@ -207,11 +207,10 @@ int slots_pick(struct slots *slots, uint32_t *class_no, int64_t now_us, uint32_t
             *class_no = i;
             return 0;
         }
-    return err_set(
-        err, ERR_LIMIT,
-        "the shard has given all its %u numbers: number it anew, or spread the keys over "
-        "more shards",
-        NUMBER_ID_END);
+    return err_set(err, ERR_LIMIT,
+                   "the shard has given all its %u numbers: renumber it, or spread the keys over "
+                   "more shards",
+                   NUMBER_ID_END);
 }
 
 static void add_held(struct slots *slots, struct slot_held held)

@@ -39,7 +39,7 @@ static int json_read_columns(struct table_reader *reader, struct err *err)
     if (rc)
         return rc;
     if (!found)
-        return err_set(err, ERR_INVALID, "it is empty: its first line tells the columns");
+        return err_set(err, ERR_INVALID, "it is empty: its first line names the columns");
     for (const struct placed_json *node = object->first; rc == 0 && node; node = node->next)
         rc = table_add_column(reader, node->key, err);
     reader->rest = buf_bytes(&reader->window); /* the first piece has the line, and is read again */

@@ -83,7 +83,7 @@ static int hand_over(struct contacts *contacts, const Torg__V1__SellerMessage *m
     int rc;
 
     if (!contacts->topics)
-        return err_set(err, ERR_UNAVAILABLE, "messages are taken while a server runs");
+        return err_set(err, ERR_UNAVAILABLE, "messages are accepted only while a server runs");
     message_encode(&message->base, &wire);
     record.value = buf_bytes(&wire);
     rc = buf_failed(&wire)

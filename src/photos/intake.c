@@ -47,7 +47,7 @@ const char *intake_refusal(struct bytes file)
         if (file.size > strangers[i].at &&
             bytes_begin(bytes_skip(file, strangers[i].at), strangers[i].bytes))
             return strangers[i].name;
-    return "no picture: JPEG, PNG, WebP and GIF are taken";
+    return "not a picture: JPEG, PNG, WebP and GIF are accepted";
 }
 
 static int put_blob(const struct intake *intake, const char *name, struct bytes content,

@@ -285,7 +285,7 @@ static int start_lane(struct photo_worker *worker, struct lane *lane, const char
 static void make_metrics(struct photo_worker *worker)
 {
     worker->ready = metrics_counter("torg_photos_ready_total", "", "Photos answered as ready.");
-    worker->failed = metrics_counter("torg_photos_failed_total", "", "Photos that will not do.");
+    worker->failed = metrics_counter("torg_photos_failed_total", "", "Photos that cannot be used.");
     worker->silent = metrics_counter("torg_photos_silent_total", "",
                                      "Tries to fetch a photo that nobody answered.");
     worker->slowed = metrics_counter("torg_photos_slowed_total", "",

@@ -232,7 +232,7 @@ int compiler_ref(struct schema_compiler *compiler, const struct rule *from,
     }
     if (!id || !uri_decode(fragment, compiler->arena, &pointer))
         return compiler_refuse(compiler, from->document, node, ERR_INVALID,
-                               "there is no schema \"%.*s\" here, and none is fetched",
+                               "there is no schema \"%.*s\" here, and schemas are never fetched",
                                BYTES_ARG(uri));
     target = placed_json_at(id->node, pointer);
     if (!target)

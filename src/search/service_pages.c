@@ -37,8 +37,9 @@ static const char *const texts[LANGUAGE_COUNT][8] = {
     [LANGUAGE_RU] = {"Продавец", "Объявления с", "К поиску", "Фото, подробности и похожие",
                      "Цена не указана", "Такого объявления нет: оно снято или его не было.",
                      "Все объявления продавца", "Объявлений"},
-    [LANGUAGE_EN] = {"Seller", "Offers since", "To the search", "Photos, details and alike",
-                     "No price", "There is no such offer: it is gone, or never was.",
+    [LANGUAGE_EN] = {"Seller", "Offers since", "To the search",
+                     "Photos, details and similar offers", "No price",
+                     "There is no such offer: it is gone, or never existed.",
                      "All offers of the seller", "Offers"},
 };
 

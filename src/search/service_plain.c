@@ -59,7 +59,7 @@ static int put_end(const struct plain_offers *plain, const char *id, const char 
         return 0;
     value = strtod(typed, &rest);
     if (*rest || !isfinite(value) || fabs(value) > 1e15)
-        return err_set(err, ERR_INVALID, "filter: %s: \"%.40s\" is no number", id, typed);
+        return err_set(err, ERR_INVALID, "filter: %s: \"%.40s\" is not a number", id, typed);
     *end = arena_printf(plain->arena, "%.0f", value * currency_minor_units(plain->currency));
     return 0;
 }
@@ -479,9 +479,9 @@ static const struct rest_field parameters[] = {
      "The order; best unless said."},
     {"near", REST_TEXT, "LATITUDE,LONGITUDE."},
     {"limit", REST_NUMBER, "Offers answered."},
-    {"offset", REST_NUMBER, "Offers left out before them."},
+    {"offset", REST_NUMBER, "Offers skipped before them."},
     {"cursor", REST_TEXT, "Of an earlier answer: the next page."},
-    {"facets", REST_FLAG, "Tells categories and filters, too."},
+    {"facets", REST_FLAG, "Also answers categories and filters."},
     {"language", REST_TEXT, "Of names: ru or en."},
     {"exact", REST_FLAG, "Corrects no word."},
     {"wait", REST_TEXT, "The token of a write that has to be seen."},

@@ -345,7 +345,7 @@ static int find_write(const struct searcher *searcher, const struct index_client
 
     if (!rc && (token.client_id != client->id || token.shard >= client->shard_count ||
                 token.lane >= PROGRESS_LANE_COUNT))
-        rc = err_set(err, ERR_INVALID, "token: is of another client's write");
+        rc = err_set(err, ERR_INVALID, "token: belongs to another client's write");
     rc = rc ? rc : front_find_epoch(client, 0, &epoch, err);
     if (rc)
         return rc;

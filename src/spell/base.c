@@ -53,7 +53,7 @@ int base_load(struct bytes base, struct words *words, const atomic_bool *stop, s
         wordid id;
 
         if (stop && i % STOP_INTERVAL == 0 && atomic_load(stop))
-            return err_set(err, ERR_CANCELLED, "it is not wanted any more");
+            return err_set(err, ERR_CANCELLED, "it is no longer wanted");
         if (!take_word(base, &at, &word, &how))
             return err_set(err, ERR_CORRUPT, "the base of words is damaged at byte %zu", at);
         if (how == 0) {

@@ -49,7 +49,7 @@ static int load_snapshot(struct speller *speller, struct err *err)
     if (rc == ERR_NOT_FOUND)
         return 0;
     if (rc == ERR_CORRUPT || rc == ERR_LIMIT) {
-        log_warn("what spelling had learnt is unreadable and is learnt anew",
+        log_warn("what spelling had learnt cannot be read and will be learnt again",
                  LOG_TEXT("file", speller->snapshot_path), LOG_TEXT("reason", err->text));
         buf_reset(&speller->note);
         return 0;
@@ -78,7 +78,7 @@ int speller_open(const struct speller_options *options, struct speller **speller
     if (!rc)
         rc = load_snapshot(new, &reason);
     if (!rc && !deletes_build(new->deletes, options->stop))
-        rc = err_set(&reason, ERR_CANCELLED, "it is not wanted any more");
+        rc = err_set(&reason, ERR_CANCELLED, "it is no longer wanted");
     if (rc) {
         speller_close(new);
         return err_set(err, rc, "spelling cannot start: %s", reason.text);

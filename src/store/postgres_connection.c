@@ -461,7 +461,7 @@ static int check_type(const struct prepared *prepared, size_t i, const struct st
 
     if ((value->type == STORE_BLOB && type != OID_BYTEA) || (value->type == STORE_TEXT && !text))
         return err_set(err, ERR_INVALID,
-                       "parameter $%zu is a %s where type oid %u is wanted: %.150s", i + 1,
+                       "parameter $%zu is a %s where type oid %u is expected: %.150s", i + 1,
                        value->type == STORE_BLOB ? "blob" : "text", type, prepared->base.sql);
     return 0;
 }

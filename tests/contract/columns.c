@@ -148,10 +148,10 @@ static void what_does_not_fit_is_refused(void **state)
     put_part("columns/shop/a/1-1", 0, head);
     refused("a", "columns/shop/a/1-1", ERR_PRECONDITION, "it was made from the numbers");
     refused("A", "columns/shop/A/1-1", ERR_INVALID, "not that of a column");
-    refused("a", "columns/shop/b/1-1", ERR_INVALID, "no folder of this column");
-    refused("a", "columns/shop/a/", ERR_INVALID, "no folder of this column");
-    refused("a", "columns/shop/a/1/2", ERR_INVALID, "no folder of this column");
-    refused("a", "photos/1", ERR_INVALID, "no folder of this column");
+    refused("a", "columns/shop/b/1-1", ERR_INVALID, "not a folder of this column");
+    refused("a", "columns/shop/a/", ERR_INVALID, "not a folder of this column");
+    refused("a", "columns/shop/a/1/2", ERR_INVALID, "not a folder of this column");
+    refused("a", "photos/1", ERR_INVALID, "not a folder of this column");
     end();
 }
 

@@ -545,7 +545,7 @@ static void what_is_no_order_is_refused(void **state)
     assert_int_equal(try_start("title", false, 0, &err), ERR_INVALID);
     assert_non_null(strstr(err.text, "field \"title\" is text, which has no order of numbers"));
     assert_int_equal(try_start("", true, 0, &err), ERR_INVALID);
-    assert_non_null(strstr(err.text, "renumber_ascending: tell the field"));
+    assert_non_null(strstr(err.text, "renumber_ascending: name the field"));
     reasons = violations_in(place.arena);
     request.renumber_by = (char *)"price";
     assert_int_equal(

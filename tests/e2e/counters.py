@@ -44,7 +44,7 @@ def counters(place, *words):
 def assert_whole(place, *words):
     told = counters(place, "--verify", *words)
     tap.equal((told.returncode, told.stderr), (0, ""), told.stdout)
-    tap.contains(told.stdout, " 0 differences, 0 put right")
+    tap.contains(told.stdout, " 0 differences, 0 fixed")
 
 
 @tap.test
@@ -88,9 +88,9 @@ def a_broken_counter_is_named_and_fixed_with_and_without_a_server():
             told = counters(shop, "--verify", "--fix")
             tap.equal((told.returncode, told.stderr), (0, ""))
             tap.equal(told.stdout.splitlines(), [
-                f"seller bob: the list ACTIVE lacks offer {offer}: put right",
-                "seller alice: the count ACTIVE was 41, is 2: put right",
-                "3 offers, 2 sellers: 2 differences, 2 put right"])
+                f"seller bob: the list ACTIVE lacks offer {offer}: fixed",
+                "seller alice: the count ACTIVE was 41, is 2: fixed",
+                "3 offers, 2 sellers: 2 differences, 2 fixed"])
             assert_whole(shop)
             audit = shop.torg("audit", "--limit", "2").stdout
             tap.contains(audit, "counters.fix")
@@ -205,7 +205,7 @@ def killed_at_any_moment_while_sellers_write():
                        "WHERE preset_id = 1")
         told = counters(shop, "--verify", "--fix")
         tap.equal(told.returncode, 0, told.stderr)
-        tap.contains(told.stdout, "1 differences, 1 put right")
+        tap.contains(told.stdout, "1 differences, 1 fixed")
         tap.equal(shop.stop(), 0)
         with open_sqlite(shop.data / "store.sqlite") as base:
             for sql in RECOUNTS:

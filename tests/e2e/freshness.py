@@ -129,7 +129,7 @@ def the_composers_client_is_reserved():
                     ("SchemaService/DeclareSchema", {"fields": [field]})):
                 status, answer = market.call(method, {"client": client, **message}, key)
                 tap.equal((status, answer.get("code")), (403, "permission_denied"), answer)
-                tap.contains(answer["message"], "which the composer alone writes: change an offer "
+                tap.contains(answer["message"], "which only the composer writes: change an offer "
                              "by OfferService (scope offers.write), or name another client")
         later = market.ok("OfferService/CreateOffer", bike("Later bicycle"), market.alice)
         tap.equal(sorted(market.titles(wait=[later["freshnessToken"]])),

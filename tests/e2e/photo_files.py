@@ -110,7 +110,7 @@ def other_files_are_refused_in_words():
     with Shop() as shop:
         jpeg = shop.own(shop.upload(SOFA)[1]["sizes"][4]["key"])[1]
         for body, words in [
-                (b"", "empty"), (b"hello", "no picture"), (SOFA[:2000], "damaged or cut short"),
+                (b"", "empty"), (b"hello", "not a picture"), (SOFA[:2000], "damaged or cut short"),
                 (jpeg[:len(jpeg) // 2], "damaged or cut short"),
                 (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "SVG"), (b"%PDF-1.7", "PDF"),
                 (b"\0\0\0\x18ftypmp42" + b"\0" * 100, "video"),

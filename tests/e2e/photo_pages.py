@@ -101,7 +101,7 @@ def pages_without_scripts_draw_them_too():
         tap.equal(page.errors, [])
 
 
-REFUSED = {"note.jpg": (b"this is no picture", "это не картинка", "no picture"),
+REFUSED = {"note.jpg": (b"this is no picture", "это не картинка", "not a picture"),
            "film.jpg": (b"\0\0\0\x20ftypisom" + bytes(40), "это видео", "a video"),
            "icon.png": (png(8, 8), "точек; нужно не меньше 32", "at least 32"),
            "half.png": (WIDE[:len(WIDE) // 2], "повреждена или обрезана", "damaged or cut short")}

@@ -171,7 +171,7 @@ def access_is_that_of_the_typed_calls():
         tap.equal(Door(place, key=writer).ask("GET", "clients/shop/search")[0], 403)
         status, answer = Door(place, key=writer).ask("POST", "clients/offers/documents", b'[{"id": 1}]')
         tap.equal(status, 403)
-        tap.contains(answer["message"], "the composer alone writes")
+        tap.contains(answer["message"], "only the composer writes")
         names = Door(place, key=reader).ask("GET", "clients")[1]["clients"]
         tap.equal([each["name"] for each in names], ["shop"])
         fields = Door(place, key=reader).ask("GET", "clients/shop/fields")[1]["fields"]

@@ -178,7 +178,7 @@ def pages_and_filters_follow_while_live_changes_go_on():
         tap.equal({name: progress[name] for name in ("offerCount", "seenCount", "sentCount")},
                   {"offerCount": BIKES, "seenCount": BIKES, "sentCount": BIKES})
         text = market.torg("composer", "status").stdout
-        tap.equal(f"the last time: {BIKES} composed anew" in text, True, text)
+        tap.equal(f"the last time: {BIKES} composed again" in text, True, text)
         verified = market.torg("verify")
         tap.equal(verified.returncode, 0, verified.stdout + verified.stderr)
 

@@ -127,7 +127,7 @@ def a_config_changes_without_a_restart():
         asked = ("SnippetService/DescribeSnippets", {}, shelf.key)
         tap.wait_until(lambda: "line 5" in shelf.call(*asked)[1].get("refused", ""),
                        what="the refusal")
-        tap.equal(shelf.get("new/k"), {"new": 1}, "the one before stays in use")
+        tap.equal(shelf.get("new/k"), {"new": 1}, "the previous one stays in use")
         shelf.configure('Sections { Name: "new" } Sections { Name: "newer" }')
         tap.wait_until(lambda: shelf.put("newer/k", "1") == 200, what="the newer one")
         tap.equal(shelf.call(*asked)[1].get("refused", ""), "")

@@ -405,7 +405,7 @@ static const char *minor_price(struct feed_builder *builder, enum feed_field fie
     reason = feed_price_minor(rounded, currency, amount);
     if (!reason && rounded.digits != number.digits)
         violations_add(&builder->row.notes, feed_field_name(field),
-                       "\"%.*s\" is rounded: %s has %u digits behind the point",
+                       "\"%.*s\" is rounded: %s has %u digits after the point",
                        BYTES_ARG(feed_shown(builder->single[field])), currency,
                        feed_currency_digits(currency));
     return reason;
@@ -458,7 +458,7 @@ static void finish_prices(struct feed_builder *builder)
         row->price = amount;
     }
     if (row->has_price && !row->price)
-        violations_add(&row->notes, "price", "is 0: buyers are told that it is free");
+        violations_add(&row->notes, "price", "is 0: buyers will see it as free");
     if (finish_price(builder, FEED_FIELD_OLD_PRICE, &amount)) {
         row->has_old_price = true;
         row->old_price = amount;

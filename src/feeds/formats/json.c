@@ -300,7 +300,7 @@ static int json_next(struct feed_reader *reader, bool *found, struct err *err)
     } else {
         violations_add(feed_builder_problems(&reader->builder), "row",
                        "line %" PRIu64 " is not a JSON object: %s", json->line_number,
-                       object ? "another value stands there" : why_broken(&problem));
+                       object ? "another value is there" : why_broken(&problem));
         if (!ended && !object)
             reader->cut = "the last line is not a whole object";
     }

@@ -496,7 +496,7 @@ const char *feed_price_minor(struct feed_number number, const char currency[4], 
     uint64_t value = number.mantissa; /* 15 digits at most: three more fit 64 bits */
 
     if (number.digits > wanted)
-        return "has more digits behind the point than its currency";
+        return "has more digits after the point than its currency";
     for (; wanted > number.digits; wanted--)
         value *= 10;
     if (value > UINT64_C(1000000000000000))

@@ -45,7 +45,7 @@ struct feed_number {
  */
 const char *feed_parse_price(struct bytes text, char decimal, struct feed_number *number,
                              char currency[4]);
-unsigned feed_currency_digits(const char currency[4]); /* behind the point: 2 of RUB */
+unsigned feed_currency_digits(const char currency[4]); /* after the point: 2 of RUB */
 /* To at most so many digits, halves up. */
 void feed_number_round(struct feed_number *number, unsigned digits);
 /* Into the currency's smallest unit. */

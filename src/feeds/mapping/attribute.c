@@ -250,7 +250,7 @@ static size_t minus_size(struct bytes text)
     return text.size && text.data[0] == '-';
 }
 
-/* The whole of "1 200,50 кг", or what is wrong with it. digits: behind the point. */
+/* The whole of "1 200,50 кг", or what is wrong with it. digits: after the point. */
 static const char *read_decimal(const struct attribute *attribute,
                                 const struct feed_attribute *given, char decimal_sign,
                                 struct arena *arena, const struct attribute_unit **unit,
@@ -271,7 +271,7 @@ static const char *read_decimal(const struct attribute *attribute,
     reason = feed_parse_number(bytes_make(text.data, size), has_thousandths(attribute, *unit),
                                decimal_sign, &number);
     if (!reason && number.digits > DECIMAL_DIGITS)
-        reason = "has more than 6 digits behind the point";
+        reason = "has more than 6 digits after the point";
     value = reason ? 0 : (int64_t)number.mantissa; /* of 15 digits at most */
     for (unsigned i = number.digits; !reason && i < DECIMAL_DIGITS; i++) {
         if (!int64_multiply(value, 10, &value))

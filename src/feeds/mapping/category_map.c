@@ -254,12 +254,13 @@ static const struct category *find_in_catalog(struct feed_category_map *map, str
     if (category)
         return category;
     if (!path->count) {
-        *reason = id.size ? arena_printf(map->scratch,
-                                         "the feed has no name for its category \"%.*s\", and the "
-                                         "catalogue no such id; say which it is in a --categories "
-                                         "file",
-                                         BYTES_ARG(feed_shown(id)))
-                          : "the row names no category";
+        *reason = id.size
+                      ? arena_printf(map->scratch,
+                                     "the feed has no name for its category \"%.*s\", and the "
+                                     "catalogue has no such id; say which it is in a --categories "
+                                     "file",
+                                     BYTES_ARG(feed_shown(id)))
+                      : "the row names no category";
         return NULL;
     }
     whole.parts[0] = words_fold(said, map->scratch); /* "Ремонт / стройка" may be one name */

@@ -197,7 +197,7 @@ int feed_detail_pack(const Torg__V1__FeedReportRow *row, struct arena *arena, st
     *detail = BYTES_EMPTY;
     if (row->n_problems || row->n_notes || row->n_photos_failed || *row->undo_reason ||
         row->withdrawn || row->line) {
-        rc = record_pack(&row->base, "what is told of the row", &body, err);
+        rc = record_pack(&row->base, "the report of the row", &body, err);
         if (!rc)
             *detail = arena_copy(arena, buf_bytes(&body));
     }

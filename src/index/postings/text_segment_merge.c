@@ -60,7 +60,7 @@ static int pause_now(struct merge *merge, struct err *err)
         return 0;
     merge->blocks = 0;
     if (merge->options->pause(merge->options->context))
-        return err_set(err, ERR_CANCELLED, "the merge was told to give up");
+        return err_set(err, ERR_CANCELLED, "the merge was cancelled");
     return 0;
 }
 

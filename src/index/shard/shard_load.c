@@ -24,7 +24,7 @@ static int make_new(struct shard *shard, struct manifest *manifest, struct err *
     if (!manifest_dir_is_empty(shard->options.dir))
         return err_set(err, ERR_CORRUPT,
                        "%s/shard is missing, and files that it would name are there: remove the "
-                       "directory and build the shard anew",
+                       "directory and rebuild the shard",
                        shard->options.dir);
     manifest->epoch = shard->options.epoch;
     memcpy(manifest->place, shard->options.place, sizeof(manifest->place));

@@ -179,8 +179,8 @@ int manifest_read(struct manifest *manifest, const char *dir, struct err *err)
     rc = file_read(path, &in, err);
     if (!rc && !decode(manifest, buf_bytes(&in)))
         rc = err_set(err, ERR_CORRUPT,
-                     "%s is damaged, or of another format than %d: remove the directory and build "
-                     "the shard anew",
+                     "%s is damaged, or of another format than %d: remove the directory and "
+                     "rebuild the shard",
                      path, FORMAT);
     buf_release(&in);
     return rc;

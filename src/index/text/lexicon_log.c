@@ -138,7 +138,7 @@ int lexicon_log_room(struct lexicon *lexicon, struct err *err)
 
     object_check(lexicon, LEXICON_MAGIC);
     if (log->failed)
-        return err_set(err, ERR_UNAVAILABLE, "%s could not be synced before: open it anew",
+        return err_set(err, ERR_UNAVAILABLE, "%s could not be synced before: open it again",
                        log->path);
     return log->pending.size + ENTRY_SIZE_MAX > LEXICON_FRAME_SIZE_MAX ? write_pending(log, err)
                                                                        : 0;
@@ -148,8 +148,8 @@ int lexicon_log_room(struct lexicon *lexicon, struct err *err)
 
 static int corrupt(const struct lexicon_log *log, uint64_t place, const char *what, struct err *err)
 {
-    return err_set(err, ERR_CORRUPT, "%s is damaged at byte %ju: %s; build the index anew",
-                   log->path, (uintmax_t)place, what);
+    return err_set(err, ERR_CORRUPT, "%s is damaged at byte %ju: %s; rebuild the index", log->path,
+                   (uintmax_t)place, what);
 }
 
 /* Reads up to size bytes; fewer at the end of the file only. */
@@ -233,7 +233,7 @@ static int apply_frame(struct lexicon *lexicon, uint64_t place, const struct fra
             return corrupt(&lexicon->log, place, "a word that cannot be there", err);
     }
     if (payload.size)
-        return corrupt(&lexicon->log, place, "bytes behind the last word", err);
+        return corrupt(&lexicon->log, place, "bytes after the last word", err);
     return 0;
 }
 
@@ -368,8 +368,8 @@ int lexicon_sync_begin(struct lexicon *lexicon, uint64_t *written_size, struct e
 
     object_check(lexicon, LEXICON_MAGIC);
     if (log->path && log->failed)
-        rc =
-            err_set(err, ERR_UNAVAILABLE, "%s could not be synced before: open it anew", log->path);
+        rc = err_set(err, ERR_UNAVAILABLE, "%s could not be synced before: open it again",
+                     log->path);
     if (log->path && !rc && log->is_suspect)
         rc = mend(log, err);
     if (log->path && !rc)
@@ -477,7 +477,7 @@ static int read_header(struct lexicon_log *log, struct err *err)
         log->analysis_version > ANALYSIS_VERSION)
         return err_set(err, ERR_PRECONDITION,
                        "%s has format %u and words of analysis %u, this program has %d and %d to "
-                       "%d: build the index anew",
+                       "%d: rebuild the index",
                        log->path, get_le32(header + 8), log->analysis_version, FORMAT,
                        ANALYSIS_VERSION_OLDEST, ANALYSIS_VERSION);
     log->salt = get_le64(header + 16);

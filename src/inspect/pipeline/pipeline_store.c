@@ -73,7 +73,7 @@ static void look_at_catalog(struct look *look)
     told->seen_count = (uint64_t)mark.seen_count;
     composer->reason = arena_printf(look->arena,
                                     "offers follow version %" PRId64 " of the catalogue: %" PRId64
-                                    " of %" PRId64 " are composed anew",
+                                    " of %" PRId64 " are composed again",
                                     mark.target_version, mark.seen_count, mark.offer_count);
 }
 

@@ -112,9 +112,9 @@ static void tell_received(struct tracing *tracing)
         add_step(tracing, "received", STATE(WAITING), 0,
                  tracing->is_known
                      ? arena_printf(tracing->arena,
-                                    "version %" PRId64 " is there, %" PRId64 " is waited for",
+                                    "version %" PRId64 " is there, %" PRId64 " is awaited",
                                     row->order.version, tracing->version)
-                     : arena_strdup(tracing->arena, "nothing of it was received yet"));
+                     : arena_strdup(tracing->arena, "nothing of it has been received yet"));
         return;
     }
     if (!tracing->is_known) {
@@ -156,9 +156,9 @@ static void tell_queued(struct tracing *tracing)
                               way->attempt_count, trace_moment(way->next_us, tracing->arena),
                               way->reason));
     else
-        add_step(
-            tracing, "queued", tracing->is_known ? STATE(DONE) : STATE(ABSENT), 0,
-            arena_printf(tracing->arena, "shard %" PRIu32 "; nothing of it waits", tracing->shard));
+        add_step(tracing, "queued", tracing->is_known ? STATE(DONE) : STATE(ABSENT), 0,
+                 arena_printf(tracing->arena, "shard %" PRIu32 "; nothing of it is waiting",
+                              tracing->shard));
 }
 
 static bool is_on_its_way(const struct tracing *tracing)

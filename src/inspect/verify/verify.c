@@ -480,7 +480,7 @@ static int find_client(struct verifying *verifying, struct err *err)
         return 0;
     if (!rc && verifying->check->kind == KIND(OFFERS) &&
         strcmp(verifying->client->name, OFFER_CLIENT) != 0)
-        return err_set(err, ERR_INVALID, "check.client: offers are compared with \"%s\" alone",
+        return err_set(err, ERR_INVALID, "check.client: offers are compared only with \"%s\"",
                        OFFER_CLIENT);
     return rc ? rc : find_shard(verifying, err);
 }

@@ -45,7 +45,8 @@ int damaged_offer_find_seller(struct damaged_offer *damaged, struct err *err)
     }
     rc = store_rows_end(&rows, err);
     if (rc == ERR_TIMEOUT) {
-        log_warn("whose a damaged offer is was not found in time", LOG_INT("offer", damaged->id));
+        log_warn("the seller of a damaged offer was not found in time",
+                 LOG_INT("offer", damaged->id));
         rc = 0;
     }
     return rc;

@@ -115,7 +115,7 @@ static int take_total(struct step *step, const struct store_value *columns, stru
     int64_t row = columns[1].integer;
 
     if (!total || row < 0 || row >= TOTAL_ROW_COUNT)
-        return err_set(err, ERR_CORRUPT, "seller %s has a total %.*s, row %jd, that nobody makes",
+        return err_set(err, ERR_CORRUPT, "seller %s has an unknown total %.*s, row %jd",
                        step->seller, BYTES_ARG(columns[0].bytes), (intmax_t)row);
     total->rows[row] = figure_of(columns + 2);
     return 0;

@@ -53,7 +53,7 @@ static const char *draw(const void *file, size_t size, struct developed *develop
     drop(flat);
     vips_area_unref(VIPS_AREA(white));
     vips_error_clear();
-    return rc ? "it is no drawing" : NULL;
+    return rc ? "it is not a drawing" : NULL;
 }
 
 static int begin(void)

@@ -184,15 +184,15 @@ const char *value_form(const struct field *field)
 {
     static const char *const decimals[FIELD_SCALE_MAX + 1] = {
         "a number without a point",
-        "a number with at most 1 digit behind the point",
-        "a number with at most 2 digits behind the point",
-        "a number with at most 3 digits behind the point",
-        "a number with at most 4 digits behind the point",
-        "a number with at most 5 digits behind the point",
-        "a number with at most 6 digits behind the point",
-        "a number with at most 7 digits behind the point",
-        "a number with at most 8 digits behind the point",
-        "a number with at most 9 digits behind the point",
+        "a number with at most 1 digit after the point",
+        "a number with at most 2 digits after the point",
+        "a number with at most 3 digits after the point",
+        "a number with at most 4 digits after the point",
+        "a number with at most 5 digits after the point",
+        "a number with at most 6 digits after the point",
+        "a number with at most 7 digits after the point",
+        "a number with at most 8 digits after the point",
+        "a number with at most 9 digits after the point",
     };
 
     switch (field->type) {

@@ -21,7 +21,7 @@
 bool value_is_number(const struct field *field);
 
 /* A day is its first second; is_end: its last; what is beyond the years 1 to 9999, seconds. False:
- * it is not of the field's type, or has more digits behind the point than the field. */
+ * it is not of the field's type, or has more digits after the point than the field. */
 bool value_parse(const struct field *field, struct bytes text, bool is_end, int64_t *value);
 
 /* Dates beyond the years 1 to 9999 as seconds. */

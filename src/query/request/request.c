@@ -223,7 +223,7 @@ static int check_page(const struct request_reader *reader, const struct request_
 
     if ((uint64_t)message->offset + request_limit(message) > QUERY_HIT_COUNT_MAX)
         return request_refuse(reader, &limit, ERR_LIMIT,
-                              "%u hits behind the first %u; together at most %d: go on by the "
+                              "%u hits after the first %u; together at most %d: go on by the "
                               "cursor",
                               request_limit(message), message->offset, QUERY_HIT_COUNT_MAX);
     if (message->cursor.len && message->offset)

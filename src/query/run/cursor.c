@@ -231,8 +231,7 @@ static bool open_cursor(struct bytes cursor, struct bytes *body)
 
 static int refuse(struct err *err)
 {
-    return err_set(err, ERR_INVALID,
-                   "cursor: is not one that was given, or was cut; begin without it");
+    return err_set(err, ERR_INVALID, "cursor: was not issued here, or was cut; begin without it");
 }
 
 int cursor_decode(struct bytes bytes, uint64_t query_hash, struct arena *arena,

@@ -36,7 +36,8 @@ int list_make(struct list *list, struct stage *stage, const struct query_plan *p
         rc = cursor_decode(source->cursor, list->hash, stage->context->arena, &list->cursor, err);
     if (!rc && list->has_cursor &&
         (list->cursor.place_count != 1 || list->cursor.places[0].place.count != stage->sort.count))
-        rc = err_set(err, ERR_INVALID, "cursor: is one of several shards; begin without it");
+        rc = err_set(err, ERR_INVALID,
+                     "cursor: belongs to an index of several shards; begin without it");
     if (rc)
         return rc;
     if (list->has_cursor) {

@@ -28,7 +28,7 @@ static int check_place(const char *client, const Torg__V1__LoadColumnRequest *re
     if (strncmp(request->place, folder, strlen(folder)) != 0 || !*rest || strchr(rest, '/') ||
         strlen(rest) > COLUMN_PLACE_SIZE_MAX)
         return err_set(err, ERR_INVALID,
-                       "place: \"%.200s\" is no folder of this column: expected %sANYTHING",
+                       "place: \"%.200s\" is not a folder of this column: expected %sANYTHING",
                        request->place, folder);
     return 0;
 }
@@ -243,7 +243,7 @@ static void sweep(const struct column_desk *desk, const char *client, const char
             rc = blob_delete(desk->blob, blob, &err);
     }
     if (rc)
-        log_warn("files of columns that nobody needs stay in the blob store",
+        log_warn("unneeded files of columns could not be removed from the blob store",
                  LOG_TEXT("folder", folder), LOG_TEXT("error", err.text));
 }
 

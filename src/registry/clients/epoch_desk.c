@@ -84,8 +84,8 @@ static int announce(const struct epoch_desk *desk, struct err *err)
 
     if (rc)
         return err_set(err, ERR_UNAVAILABLE,
-                       "it is done, but searchers have not been told yet: %s; torg epoch status "
-                       "tells them again",
+                       "it is done, but searchers have not been notified yet: %s; torg epoch "
+                       "status notifies them again",
                        why.text);
     return 0;
 }
@@ -361,7 +361,7 @@ static int check_losses(struct store_tx *tx, struct act *act, struct err *err)
         return 0;
     return err_set(err, ERR_PRECONDITION,
                    "%" PRId64 " documents or writes did not fit epoch %" PRId64
-                   " and would not be found in it: PlanEpoch with this epoch and ListFailed tell "
+                   " and would not be found in it: PlanEpoch with this epoch and ListFailed show "
                    "which; send them in a form that fits, or set accept_losses",
                    count, act->epoch);
 }

@@ -53,7 +53,7 @@ int epoch_check_numbers(const struct client_view *client, const struct epoch_vie
                        request->shard_count, client->name, client->shard_count, client->shard_count,
                        CLIENT_SHARD_COUNT_MAX);
     if (!*request->renumber_by && request->renumber_ascending)
-        return err_set(err, ERR_INVALID, "renumber_ascending: tell the field, as renumber_by");
+        return err_set(err, ERR_INVALID, "renumber_ascending: name the field in renumber_by");
     if (*request->renumber_by && !request->renumber)
         return err_set(err, ERR_INVALID,
                        "renumber_by: documents are numbered by a field when renumber is set, too");
@@ -76,8 +76,9 @@ static int next_rebuild(struct store_tx *tx, const struct client_view *client, u
     while (!rc && next <= newest)
         rc = store_next_seq(tx, name, 1, &next, err);
     if (!rc && next > INT32_MAX)
-        rc = err_set(err, ERR_LIMIT, "client %s was numbered anew %" PRId64 " times: no more",
-                     client->name, next);
+        rc = err_set(err, ERR_LIMIT,
+                     "client %s was renumbered %" PRId64 " times, which is the limit", client->name,
+                     next);
     *rebuild = (uint32_t)next;
     return rc;
 }

@@ -257,7 +257,7 @@ int epoch_desk_status(const struct epoch_desk *desk, const char *client, struct 
         struct err why;
 
         if (clients_announce(desk->clients, desk->coord, &why))
-            log_warn("searchers could not be told the epochs of clients",
+            log_warn("searchers could not be notified of clients' epochs",
                      LOG_TEXT("error", why.text));
     }
     return rc;

@@ -94,7 +94,7 @@ static const char *find_need(const struct tending *tending)
 
     if ((tending->end < tending->told->end || tending->told->is_cut) &&
         (backfill->is_whole || backfill->mark_offset >= 0))
-        return "the topic ends before what was sent to it: it was cut, or made anew";
+        return "the topic ends before what was sent to it: it was cut, or recreated";
     if (!backfill->is_whole)
         return backfill->mark_offset >= 0 && has_lost(tending, backfill->mark_offset)
                    ? "the topic has lost the pour's beginning"

@@ -89,7 +89,7 @@ static void make_field(void *arg, struct bytes path, const struct placed_json *v
                "beginning with a letter, at most 80");
     else if (is_there(making, column->name))
         refuse(making->result, making->arena, path,
-               "comes twice: names differ only in signs that fields do not tell apart");
+               "comes twice: names differ only in characters that fields do not distinguish");
     else if (making->count + 2 >= DOCUMENT_FIELD_COUNT_MAX)
         refuse(making->result, making->arena, path, "has more than 248 fields before it");
     if (making->result->reason)

@@ -210,7 +210,7 @@ static int use_changes(struct document_inbox *self, const struct topic_message *
                              err);
         else if (verdicts[i]->kind == TORG__V1__VERDICT__KIND__NOT_FOUND && !change->if_there)
             rc = park_change(self, message, batch->client, change,
-                             "there is no such document: it is tried again", err);
+                             "there is no such document: it will be retried", err);
     }
     return rc;
 }

@@ -26,8 +26,7 @@ int caller_writes(const struct call *call, const char *named, const char **clien
     if (rc || strcmp(*client, OFFER_CLIENT) != 0 || identity_has_scope(identity, "admin"))
         return rc;
     return err_set(err, ERR_DENIED,
-                   "client " OFFER_CLIENT
-                   " has the site's offers, which the composer alone writes: "
+                   "client " OFFER_CLIENT " has the site's offers, which only the composer writes: "
                    "change an offer by OfferService (scope offers.write), or name another client");
 }
 

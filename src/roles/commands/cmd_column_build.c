@@ -68,7 +68,7 @@ static int load_state(struct building *building, const char *name, struct err *e
     }
     if (version.kind != building->version.kind || version.scheme != building->version.scheme ||
         version.rebuild != building->version.rebuild)
-        return err_set(err, ERR_INVALID, "%s is of other numbers than the first", name);
+        return err_set(err, ERR_INVALID, "%s belongs to another numbering than the first", name);
     return 0;
 }
 

@@ -22,7 +22,7 @@ static void print_progress(const Torg__V1__CatalogProgress *progress, struct are
     else if (progress->version > progress->done_version)
         printf("version %" PRId64 " is about to begin\n", progress->version);
     if (progress->move_time)
-        printf("%s: %" PRId64 " composed anew, %" PRId64
+        printf("%s: %" PRId64 " composed again, %" PRId64
                " hidden (their category is gone), %" PRId64 " failed; last step %s\n",
                is_going ? "so far" : "the last time", progress->sent_count, progress->hidden_count,
                progress->failed_count, time_text(progress->move_time, arena));

@@ -83,7 +83,7 @@ static void print_reading(const Torg__V1__FeedReading *reading)
     if (reading->shorten)
         puts("titles and descriptions that are too long are shortened");
     if (*reading->category)
-        printf("rows whose category is none of ours are of %s\n", reading->category);
+        printf("rows whose category is none of ours get %s\n", reading->category);
 }
 
 static void print_schedule(const Torg__V1__FeedSchedule *schedule, struct arena *arena)

@@ -132,7 +132,7 @@ static void put_text(struct buf *out, const struct number_batch_result *result)
         buf_put_text(out, " -> ");
     }
     put_version(out, &result->after);
-    buf_printf(out, "%s, %" PRIu64 " keys\n", result->run.is_rebuilt ? ", numbered anew" : "",
+    buf_printf(out, "%s, %" PRIu64 " keys\n", result->run.is_rebuilt ? ", renumbered" : "",
                number_state_key_count(result->state));
     buf_printf(out, "offers   %" PRIu64 " rows\n\n", result->row_count);
     buf_printf(out, "%-8s %10s %10s %10s %10s %10s\n", "SHARD", "KEPT", "NEW", "REUSED", "EXPIRED",

@@ -21,7 +21,7 @@ struct telling {
 
 static void print_difference(const Torg__V1__CounterDifference *one)
 {
-    const char *fixed = one->fixed ? ": put right" : "";
+    const char *fixed = one->fixed ? ": fixed" : "";
 
     switch (one->kind) {
     case DIFFERENCE(MISSING_IN_LIST):
@@ -49,9 +49,9 @@ static void print_difference(const Torg__V1__CounterDifference *one)
 
 static void print_end(const Torg__V1__VerifyCountersResponse *answer)
 {
-    printf(
-        "%" PRId64 " offers, %" PRId64 " sellers: %" PRId64 " differences, %" PRId64 " put right\n",
-        answer->offer_count, answer->seller_count, answer->difference_count, answer->fixed_count);
+    printf("%" PRId64 " offers, %" PRId64 " sellers: %" PRId64 " differences, %" PRId64 " fixed\n",
+           answer->offer_count, answer->seller_count, answer->difference_count,
+           answer->fixed_count);
 }
 
 static int take_answer(void *arg, const ProtobufCMessage *message, struct err *err)

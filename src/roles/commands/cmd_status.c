@@ -45,7 +45,7 @@ static void print_catalog(const Torg__V1__PipelineCatalog *catalog)
         printf("catalogue: version %jd is in use, and documents begin to follow it\n",
                (intmax_t)catalog->version);
     else
-        printf("catalogue: version %jd is in use, and %ju of %ju offers are composed anew for "
+        printf("catalogue: version %jd is in use, and %ju of %ju offers are composed again for "
                "version %jd\n",
                (intmax_t)catalog->version, (uintmax_t)catalog->seen_count,
                (uintmax_t)catalog->offer_count, (intmax_t)catalog->target_version);

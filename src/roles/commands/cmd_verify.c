@@ -256,8 +256,7 @@ static int take_counters(void *arg, const ProtobufCMessage *message, struct err 
 static int run_counters(struct verifying *verifying, struct err *err)
 {
     Torg__V1__VerifyCountersRequest request = TORG__V1__VERIFY_COUNTERS_REQUEST__INIT;
-    struct tally tally = {
-        .name = "counters", .unit = "offers", .fixed = "put right", .is_run = true};
+    struct tally tally = {.name = "counters", .unit = "offers", .fixed = "fixed", .is_run = true};
     int rc;
 
     request.fix = verifying->fix;

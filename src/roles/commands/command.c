@@ -29,7 +29,7 @@ static const struct command_option trace_options[] = {
 
 static const struct command_option verify_options[] = {
     {"client", "NAME", "Only this client's documents (default: all, and offers' counters)."},
-    {"fix", NULL, "Put what differs into the queue again, and counters right."},
+    {"fix", NULL, "Queue again whatever differs, and correct counters."},
     {"rebuild", NULL, "Also rebuild each shard in memory, and compare its content."},
     {NULL, NULL, NULL}};
 
@@ -734,9 +734,10 @@ const struct command command_table[] = {
     {.name = "audit verify",
      .summary = "check that no entry of the audit log was changed or removed",
      .arguments = "",
-     .details = "Each entry has a hash over itself and the one before. Prints the number and the "
-                "hash of the last one: note it elsewhere, and give it with --expect another time. "
-                "Exits with 1 when something is wrong.",
+     .details =
+         "Each entry has a hash over itself and the previous entry. Prints the number and the "
+         "hash of the last one: note it elsewhere, and give it with --expect another time. "
+         "Exits with 1 when something is wrong.",
      .example = "torg audit verify\ntorg audit verify --expect 17:9f2c…",
      .options = audit_verify_options,
      .flags = ASKING,

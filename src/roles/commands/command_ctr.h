@@ -25,7 +25,7 @@ static const char ctr_push_details[] =
     "offer: offer (or offer_id), clicks, and looks (in millionths, as tables of an hour have "
     "them) or shows; category if its rate is to be smoothed by it. It takes the place of what was "
     "counted before TIME, hours since are added. The epoch in force changes when TABLE is loaded "
-    "whole: a kill leaves the one before, and an epoch that is not later is refused. The "
+    "whole: a kill leaves the previous one, and an epoch that is not later is refused. The "
     "composer's process sends the rates as changes of fields, then. Kept in the audit log.";
 
 #define CTR_COMMANDS                                                                               \

@@ -68,7 +68,7 @@ static const struct command_option feed_report_options[] = {
      "Only rows that were created, updated, unchanged, banned, refused, left, deleted or revived."},
     {"report", "FILE",
      "Write FILE.json, FILE.csv or FILE.xml (default: JSON lines on standard output)."},
-    {"groups", NULL, "The reasons alone, in groups with counts and examples."},
+    {"groups", NULL, "Only the reasons, in groups with counts and examples."},
     FEED_LANGUAGE_OPTION,
     {NULL, NULL, NULL}};
 
@@ -88,7 +88,7 @@ static const struct command_option feed_schedule_options[] = {
 #define FEED_CATEGORIES_COMMANDS                                                                   \
     {                                                                                              \
         .name = "feed categories",                                                                 \
-        .summary = "tell which of our categories those of a feed are, once for all imports",       \
+        .summary = "map the categories of a feed to ours, once for all imports",                   \
         .arguments = "show|set FILE|remove",                                                       \
         .details =                                                                                 \
             "What is set is used by imports without --categories and by feeds that are fetched. "  \

@@ -35,11 +35,11 @@ static const struct command_option numerator_inspect_options[] = {
         {"intermediate-expired-docs-table", "TABLE", "Write the keys that lost theirs."},          \
         {"output-sharding-scheme", "SCHEME",                                                       \
          "1 to 4096: so many shards, by key; 10001 to 14096: 10000 less, by shop; 0: as the "      \
-         "state has it (default). Another scheme numbers all anew."},                              \
-        {"rebuild-state-force", NULL, "Number the offers that are there anew, without holes."},    \
+         "state has it (default). Another scheme renumbers everything."},                          \
+        {"rebuild-state-force", NULL, "Renumber the offers that are there, without holes."},       \
         {"rebuild-hole-share", "SHARE",                                                            \
          "Do so when more of a shard's numbers belong to nobody, as 0.3 (default 0: never)."},     \
-        {"rank-column", "NAME", "Numbered anew, the greatest of this comes first."},               \
+        {"rank-column", "NAME", "When renumbered, the greatest value of this comes first."},       \
         {"ttl", "COUNT",                                                                           \
          "Generations that an unseen key keeps its number (default: as before, 10)."},             \
         {"hold", "COUNT",                                                                          \
@@ -65,7 +65,7 @@ static const struct command_option numerator_master_options[] = {
     {"retry", "DURATION", "While another is making it, ask again this often (default 10s)."},
     {"wait", "DURATION", "Give up asking after this (default 1h)."},
     {"void-last", NULL,
-     "The last state is lost: go on from the one before it, and number all anew under a new V."},
+     "The last state is lost: go on from the previous one, and renumber everything under a new V."},
     {"status", NULL, "Only show the last state, and who makes the next."},
     NUMERATOR_BATCH,
     {NULL, NULL, NULL}};
@@ -83,7 +83,7 @@ static const char numerator_import_details[] =
 static const char numerator_master_details[] =
     "The coordinator (coord.url) keeps the last consistent state and who may make the next, with a "
     "ticket. The master asks for it, copies the last state to its own store, runs as `numerator "
-    "run` does, and publishes the new state: for the newest ticket alone, and within its time. A "
+    "run` does, and publishes the new state: only for the newest ticket, and within its time. A "
     "master that was given up and comes back is refused, and its state removed. A last state that "
     "cannot be copied stops the numbering until it is there again, or declared void. Exits with 5 "
     "when another takes too long over it, with 1 when it is refused.";

@@ -31,7 +31,7 @@ static const struct command_option synonyms_proposals_options[] = {
      .arguments = "FILE",                                                                          \
      .details =                                                                                    \
          "Needs no server. A line is a rule: \"bike, bicycle\" (each finds the others), "          \
-         "\"tv => television\" (one way), or a comment behind #. What is wrong is reported by "    \
+         "\"tv => television\" (one way), or a comment after #. What is wrong is reported by "     \
          "line. docs/synonyms.md explains the format.",                                            \
      .example = "torg synonyms check en.txt",                                                      \
      .flags = COMMAND_JSON,                                                                        \
@@ -42,8 +42,8 @@ static const struct command_option synonyms_proposals_options[] = {
          .summary = "show words of a file of synonyms that no offer has",                          \
          .arguments = "FILE",                                                                      \
          .details = "Asks the server that runs. Of \"tv => television\" offers should have what "  \
-                    "stands on the right; of \"bike, bicycle\" one of the words. What is told is " \
-                    "not wrong: offers may come, and go.",                                         \
+                    "stands on the right; of \"bike, bicycle\" one of the words. A word "          \
+                    "in this list need not be wrong: offers come and go.",                         \
          .example = "torg synonyms unused en.txt",                                                 \
          .flags = COMMAND_SETTINGS | COMMAND_CONFIG,                                               \
          .argument_min = 1,                                                                        \
@@ -64,8 +64,8 @@ static const struct command_option synonyms_proposals_options[] = {
          .summary = "put a file of synonyms into force, on every server, without a restart",       \
          .arguments = "FILE",                                                                      \
          .details = "Shows the difference, then stores the file as the set of its language; the "  \
-                    "sets of other languages stay. A file without a rule takes the language's "    \
-                    "away.",                                                                       \
+                    "sets of other languages stay. A file without a rule removes the "             \
+                    "set of its language.",                                                        \
          .example = "torg synonyms apply en.txt\n"                                                 \
                     "torg synonyms apply words.txt --language ru --expect 3",                      \
          .options = synonyms_apply_options,                                                        \

@@ -23,7 +23,7 @@ static int open_inspect(struct process *process, struct err *err)
     if (!rc && !searchers)
         rc = err_set(err, ERR_PRECONDITION,
                      "the role auditor has no searcher to compare with: name those of other "
-                     "processes in search.searchers, or the role searcher before it");
+                     "processes in search.searchers, or add the role searcher before it");
     if (rc)
         return rc;
     inspect = (struct inspect){.store = process->backends.store,

@@ -86,7 +86,7 @@ struct supervisor *supervisor_start(const struct clock *clock)
     object_begin(self, SUPERVISOR_MAGIC);
     self->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (self->socket < 0 || !set_address(self, path)) {
-        log_warn("the supervisor is told nothing: its NOTIFY_SOCKET cannot be used",
+        log_warn("the supervisor cannot be notified: NOTIFY_SOCKET cannot be used",
                  LOG_TEXT("socket", path));
         supervisor_stop(self);
         return NULL;
@@ -98,7 +98,7 @@ struct supervisor *supervisor_start(const struct clock *clock)
             .name = "supervisor", .run = show_life, .arg = self, .clock = clock};
 
         if (task_start(&self->task, &task, &err)) {
-            log_warn("the supervisor is not told that the process is alive",
+            log_warn("the supervisor cannot be notified that the process is alive",
                      LOG_TEXT("error", err.text));
             self->pause_us = 0;
         }

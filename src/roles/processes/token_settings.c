@@ -64,7 +64,7 @@ int tokens_start(struct process *process, struct err *err)
                        "by or for another must not open anything here");
     if (!is_safe(options.keys))
         return err_set(err, ERR_PRECONDITION,
-                       "tokens.keys = \"%s\": http:// is for loopback alone, use https://",
+                       "tokens.keys = \"%s\": http:// is allowed only on loopback, use https://",
                        options.keys);
     process->tokens_client = http_client_new(NULL);
     options.fetch_arg = process->tokens_client;

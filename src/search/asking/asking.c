@@ -48,7 +48,7 @@ static int tell_failure(const struct asking *asking, int rc, struct err *err)
                                           : "the search did not answer in time: try again");
     case ERR_LIMIT:
         note_failure(asking, err);
-        return err_set(err, rc, "the search has too much to do: try again in a moment");
+        return err_set(err, rc, "the search is too busy: try again in a moment");
     default:
         note_failure(asking, err);
         return err_set(err, ERR_UNAVAILABLE, "the search is unavailable at the moment: try again");

@@ -287,7 +287,7 @@ char *likely_put(const struct likely *likely, struct arena *arena)
 static int refuse(struct err *err)
 {
     return err_set(err, ERR_INVALID,
-                   "cursor: its order is of categories that are not there; begin again without it");
+                   "cursor: it orders by categories that are not there; begin again without it");
 }
 
 int likely_read(const struct catalog *catalog, const char *text, struct arena *arena,

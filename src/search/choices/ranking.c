@@ -82,7 +82,7 @@ static void warn(const struct ranking_formula *formula, struct bytes unknown, do
     const char *place = place_of(formula, where, arena);
 
     if (*formula->category && !category_find(catalog, formula->category))
-        log_warn("a formula is of a category that the catalogue does not have: it waits for it",
+        log_warn("a formula is for a category that the catalogue does not have yet",
                  LOG_TEXT("setting", place));
     if (unknown.size)
         log_warn("a formula names a field that the catalogue does not give offers: it has no value",

@@ -179,7 +179,7 @@ static void read_line(struct file *file, struct bytes line)
     if (!arrow) {
         read_side(file, &from, line);
         if (file->faults->count == before && from.count < 2)
-            FAULT(file, "one term alone: write others behind commas, or => and what it means");
+            FAULT(file, "a single term: write others after commas, or => and what it means");
         if (file->faults->count == before)
             add_rule(file, &from, NULL, false);
         return;

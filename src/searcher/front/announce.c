@@ -30,7 +30,7 @@ static const Torg__V1__SearcherList *parse(struct bytes bytes, struct arena *are
     struct err err;
 
     if (message_decode(bytes, &torg__v1__searcher_list__descriptor, arena, &message, &err)) {
-        log_warn("the list of searchers cannot be read; it is begun anew",
+        log_warn("the list of searchers cannot be read; a new one is begun",
                  LOG_TEXT("reason", err.text));
         return MESSAGE_NEW(searcher_list, arena);
     }

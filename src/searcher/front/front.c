@@ -185,7 +185,7 @@ static int read_seen(struct searching *searching, struct bytes seen, struct err 
 
     searching->seen = arena_array(searching->arena, shard_count, sizeof(searching->seen[0]));
     if (!rc && seen.size && before.client_id != searching->client->id)
-        rc = err_set(err, ERR_INVALID, "seen: is of another client's index");
+        rc = err_set(err, ERR_INVALID, "seen: belongs to another client's index");
     for (uint32_t i = 0; i < shard_count && i < before.shard_count && !rc; i++)
         if (before.epoch == searching->epoch->epoch)
             searching->seen[i] = (struct shard_seen){before.offsets[i], before.applied[i]};

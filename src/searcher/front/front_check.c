@@ -84,7 +84,7 @@ int front_find_client(const struct index_view *view, const char *name,
     if (*client)
         return 0;
     return err_set(err, ERR_NOT_FOUND,
-                   "there is no index of client \"%s\": it is made with the first document that is "
+                   "there is no index of client \"%s\": it is made by the first document that is "
                    "sent (DocumentService.PutDocuments); is the name right, and is the key bound "
                    "to it?",
                    name);

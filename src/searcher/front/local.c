@@ -47,7 +47,7 @@ static int visit_for(struct replica *replica, const Torg__V1__ShardRequest *requ
     *visit = NULL;
     if (is_old)
         return err_set(err, ERR_UNAVAILABLE,
-                       "shard %u has an old state alone, older than what was seen before",
+                       "shard %u has only an old state, older than what was seen before",
                        replica_shard(replica));
     rc = replica_wait(replica, REPLICA_OFFSET, offset > INT64_MAX ? INT64_MAX : (int64_t)offset,
                       until_us, err);

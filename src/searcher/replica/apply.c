@@ -578,7 +578,7 @@ int applier_apply(struct applier *applier, struct bytes bytes, struct arena *are
         apply_pour(applier, message->pour);
         return 0;
     default:
-        return err_set(err, ERR_INVALID, "the message is of a kind that is not known here");
+        return err_set(err, ERR_INVALID, "the message is of an unknown kind");
     }
 }
 

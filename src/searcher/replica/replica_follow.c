@@ -103,7 +103,7 @@ static void tell_gap(const struct progress *progress, struct replica_state *stat
 {
     if (progress->pour)
         snprintf(state->reason, sizeof(state->reason),
-                 "it is filled anew by pour %jd of its topic, for %" PRIu64 " s so far",
+                 "it is being refilled by pour %jd of its topic, for %" PRIu64 " s so far",
                  (intmax_t)progress->pour, state->fill_ms / 1000);
     else
         snprintf(state->reason, sizeof(state->reason),
@@ -459,7 +459,7 @@ static int apply_tail(struct following *following, struct err *err)
         rc = applier_publish(following->applier, following->offset, err);
     if (!rc)
         rc = shard_checkpoint(shard, err);
-    log_info("a shard has what its checkpoint lacks from beside it",
+    log_info("a shard has read what its checkpoint lacks from the file beside it",
              LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
              LOG_INT("from", tail.offset), LOG_INT("to", following->offset));
     return rc;

@@ -159,8 +159,8 @@ bool replica_keep_old(struct replica *replica, struct opened *opened,
     replica->state.is_ready = false;
     replica->state.old_us = progress->time_us;
     pthread_mutex_unlock(&replica->lock);
-    log_warn("a shard is too far behind its topic: it is filled anew, and answers those who take "
-             "an old state with the one it has",
+    log_warn("a shard is too far behind its topic: it is being refilled, and its old state "
+             "answers those who accept one",
              LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
              LOG_INT("offset", offset), LOG_INT("of_seconds", progress->time_us / SECOND_US));
     replica->place = 1 - replica->place;

@@ -47,7 +47,7 @@ static int put_messages(struct buf *out, struct topics *topics, const char *topi
             offset++;
         }
         if (!rc && buf_failed(out))
-            rc = err_set(err, ERR_LIMIT, "what came while a checkpoint was written is too much");
+            rc = err_set(err, ERR_LIMIT, "too much arrived while a checkpoint was written");
     }
     arena_free(arena);
     return rc;
@@ -119,7 +119,7 @@ int tail_load(const char *dir, struct tail *tail, struct arena *arena, struct er
                 get_le64(in.data + content.size) != hash64(content) ||
                 !take_messages(bytes_make(content.data + mark_size, content.size - mark_size), tail,
                                arena)))
-        rc = err_set(err, ERR_NOT_FOUND, "%s is of another checkpoint, or damaged", path);
+        rc = err_set(err, ERR_NOT_FOUND, "%s belongs to another checkpoint, or is damaged", path);
     buf_release(&in);
     return rc;
 }

@@ -44,7 +44,7 @@ static int follow(struct gathering *gathering, struct draft *draft, struct bytes
                             : arena_text(loader->arena, name);
     target = name.size ? config_tree_find(loader, bytes_of(path)) : NULL;
     if (!target || !target->parent)
-        return refuse(gathering, draft, name, "is no section");
+        return refuse(gathering, draft, name, "is not a section");
     if (target->colour == 1)
         return refuse(gathering, draft, name, "leads back here");
     return gather(gathering, target, depth + 1);

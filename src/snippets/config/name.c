@@ -26,7 +26,7 @@ int snippet_name_check(struct bytes name, struct err *err)
             if (size == 0)
                 return err_set(err, ERR_INVALID, "a name has an empty part");
             if (!has_other)
-                return err_set(err, ERR_INVALID, "a part of a name is dots alone");
+                return err_set(err, ERR_INVALID, "a part of a name consists only of dots");
             depth += i < name.size;
             size = 0;
             has_other = false;
@@ -34,8 +34,8 @@ int snippet_name_check(struct bytes name, struct err *err)
         }
         if (!is_name_char(name.data[i]))
             return err_set(err, ERR_INVALID,
-                           "a name has small letters of ASCII, digits, _ and . "
-                           "alone, with / between its parts");
+                           "a name has only lower-case ASCII letters, digits, _ and ., "
+                           "with / between its parts");
         has_other |= name.data[i] != '.';
         size++;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * convert_pick.c - "pick:/title,/seller/name": JSON of these values alone, each under the last part
+ * convert_pick.c - "pick:/title,/seller/name": JSON of only these values, each under the last part
  * of its pointer. As TEXT: the value of the one pointer there is.
  */
 #include <string.h>
@@ -74,7 +74,7 @@ static int convert(const void *state, const struct snippet_input *input, enum sn
 
 const struct snippet_convertor convertor_pick = {
     .name = "pick",
-    .about = "pick:/title,/seller/name: JSON of these values alone; as TEXT, the one value",
+    .about = "pick:/title,/seller/name: JSON of only these values; as TEXT, the one value",
     .make = make,
     .can = can,
     .convert = convert,

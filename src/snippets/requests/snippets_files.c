@@ -87,7 +87,7 @@ static void tell_refused(struct snippets *snippets, const struct err *err)
     pthread_mutex_lock(&snippets->lock);
     memcpy(snippets->state.refused, err->text, sizeof(snippets->state.refused));
     pthread_mutex_unlock(&snippets->lock);
-    log_warn("the snippets' config is refused, the one before stays in use",
+    log_warn("the snippets' config is refused; the previous one stays in use",
              LOG_TEXT("config", snippets->config_path), LOG_TEXT("reason", err->text));
 }
 

@@ -175,7 +175,7 @@ static int take_changes(struct reading *reading, struct bytes changes, struct er
 }
 
 static const char LOST[] = "changes since this position are not kept any more, or it is not of "
-                           "this store: read the snippets anew, and watch without a position";
+                           "this store: read the snippets again, and watch without a position";
 
 static int read_lane(struct store *store, int64_t lane, int64_t *last, struct reading *reading,
                      struct err *err)

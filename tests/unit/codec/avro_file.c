@@ -324,7 +324,7 @@ static void a_claim_that_the_bytes_do_not_bear_is_refused(void **state)
 
     (void)state;
     check_block(ONE("\"null\""), 9, "", 0, "more rows than bytes");
-    check_block(ONE("\"int\""), 1, "\x02\x02", 2, "behind its last row");
+    check_block(ONE("\"int\""), 1, "\x02\x02", 2, "after its last row");
     check_block(ONE("\"int\""), 1, "\xff\xff\xff\xff\x7f", 5, "column \"a\"");
     check_block(ONE("\"boolean\""), 1, "\x02", 1, "column \"a\"");
     check_block(ONE("\"string\""), 1, "\x04\xff\xff", 3, "column \"a\"");

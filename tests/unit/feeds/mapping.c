@@ -297,7 +297,7 @@ static void a_number_is_never_cut(void **state)
         {"power", "99999999999999", "is too large"},
         {"power|weight", "1|1,234 кг", "could be thousands or a fraction"},
         {"power|weight", "1|1.500 г", "could be thousands or a fraction"},
-        {"power|weight", "1|1.1234567", "more than 6 digits behind the point"},
+        {"power|weight", "1|1.1234567", "more than 6 digits after the point"},
         {"power|weight", "1|5 кг 300 г", "it is not measured in \"кг 300 г\""},
         {"power|weight [г]", "1|5 кг", "\"5 кг\" is said to be in \"г\"; write one unit"},
         {"power|year", "1|2015-2017", "without \"-2017\""},

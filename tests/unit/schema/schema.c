@@ -54,7 +54,7 @@ static void schemas_are_refused_with_their_place(void **state)
     refused("{\"patternProperties\": {\"[\": {}}}", "#/patternProperties/[ ");
     refused("{\"$ref\": \"#/definitions/a\"}", "#/$ref (line 1, column 10): "
                                                "\"#/definitions/a\" leads to nothing");
-    refused("{\"$ref\": \"http://example.com/s\"}", "none is fetched");
+    refused("{\"$ref\": \"http://example.com/s\"}", "schemas are never fetched");
     refused("{\"properties\": {\"a~/b\": {\"minLength\": -1}}}",
             "#/properties/a~0~1b/minLength (line 1, column 39): minLength: expected a count");
     refused("{\"multipleOf\": 0}", "expected a number above 0");

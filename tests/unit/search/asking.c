@@ -57,7 +57,7 @@ static void which_searcher_failed_is_not_told(void **state)
         {ERR_INTERNAL, ERR_UNAVAILABLE, 0, "unavailable at the moment"},
         {ERR_CORRUPT, ERR_UNAVAILABLE, 0, "unavailable at the moment"},
         {ERR_DENIED, ERR_UNAVAILABLE, 0, "unavailable at the moment"},
-        {ERR_LIMIT, ERR_LIMIT, 0, "too much to do"},
+        {ERR_LIMIT, ERR_LIMIT, 0, "too busy"},
         {ERR_TIMEOUT, ERR_TIMEOUT, 0, "did not answer in time"},
         {ERR_TIMEOUT, ERR_TIMEOUT, 1, "not searchable yet"},
         {ERR_NOT_FOUND, ERR_TIMEOUT, 1, "not searchable yet"}, /* no index, and no empty page */

@@ -166,7 +166,7 @@ static void what_is_wrong_is_told_by_line(void **state)
     static const struct {
         const char *file, *line, *reason;
     } cases[] = {
-        {"велик", "line 1", "one term alone"},
+        {"велик", "line 1", "a single term"},
         {"# fine\nа, б\nвелик =>", "line 3", "no letter"},
         {"=> велик", "line 1", "no letter"},
         {"a => b => c", "line 1", "more than one arrow"},

@@ -72,9 +72,10 @@ static void syntax_is_refused_with_its_place(void **state)
     refused("Nme: \"\"", "a section has Name and Body, not \"Nme\"");
     refused("Name: \"x\"", "the Name of the root is empty");
     refused("Body { Sections { } }", "line 1, column 8: the section has no Name");
-    refused("Body { Sections { Name: \"A\" } }", "Name: a name has small letters");
+    refused("Body { Sections { Name: \"A\" } }", "Name: a name has only lower-case ASCII letters");
     refused("Body { Sections { Name: \"a//b\" } }", "Name: a name has an empty part");
-    refused("Body { Sections { Name: \"a/../b\" } }", "Name: a part of a name is dots alone");
+    refused("Body { Sections { Name: \"a/../b\" } }",
+            "Name: a part of a name consists only of dots");
     refused("Body { Output: JSON Sections { Name: \"a\" }\n Sections { Name: \"a\" } }",
             "line 2, column 13: \"a\" is described twice: line 1, too");
     refused("Body { Output: JSON Sections { Name: \"a/b\" } Sections { Name: \"a\" Body {\n"
@@ -143,7 +144,7 @@ static void circles_in_recursive_are_refused(void **state)
             "leads back here");
     refused("Body { Output: JSON Sections { Name: \"a\" Body { Recursive: \"z\" "
             "Sections { Name: \"x\" } } } }",
-            "Recursive: \"z\" is no section");
+            "Recursive: \"z\" is not a section");
     refused("Body { Output: JSON Sections { Name: \"a\" Body { Recursive: \"z\" } } }",
             "is below a snippet, which is not a group");
 }

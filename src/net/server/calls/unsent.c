@@ -96,7 +96,7 @@ static void shed(struct errand *task)
     struct connection *worst = find_worst(loop);
 
     if (worst) {
-        log_warn("closed a connection that does not take its answers: there are too many of them",
+        log_warn("closed a connection that does not read its answers: too many are waiting",
                  LOG_INT("unsent_bytes", worst->unsent_size + worst->out.size),
                  LOG_INT("stalled_ms", (loop->reactor.now_us - worst->taken_us) / MS_US),
                  LOG_INT("server_unsent_bytes", atomic_load(&server->unsent_size)));
@@ -152,8 +152,9 @@ void unsent_built(struct call *call)
     if (count_more(server, size) <= NET_UNSENT_SERVER_SIZE_MAX || size <= NET_UNSENT_REFUSED_SIZE)
         return;
     unsent_free(call);
-    reply_give_up(call, "the server holds too many answers that nobody takes: come back later, or "
-                        "ask for less at once");
+    reply_give_up(call,
+                  "the server holds too many answers that are not being read: come back later, or "
+                  "ask for less at once");
 }
 
 void unsent_free(struct call *call)
