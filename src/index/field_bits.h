@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * field_bits.h - a set of fields of a schema, on the stack: as many words are cleared as the schema
- * has need of, since a document with few fields should not pay for those of others.
+ * field_bits.h - a bit set of a schema's fields, on the stack: only as many words are cleared as
+ * the schema needs, since a document with few fields should not pay for a schema that has many.
  */
 #ifndef TORG_INDEX_FIELD_BITS_H
 #define TORG_INDEX_FIELD_BITS_H

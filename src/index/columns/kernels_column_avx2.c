@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels_column_avx2.c - the twins of kernels_column.c for AVX2; compiled alone, with -mavx2.
+ * kernels_column_avx2.c - the twins of kernels_column.c for AVX2; compiled by itself, with -mavx2.
  *
  * Vector loads of codes that another thread stores to: see column_code.h. Nothing here runs before
  * column_kernels() has asked the processor.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ladder.h - places of an array that grows under readers and never moves.
+ * ladder.h - an array that grows while others read it: its elements never move.
  *
  *   [____][________][________________] …      steps, each twice as long as the one before
  *

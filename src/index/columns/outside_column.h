@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outside_column.h - a column that was made elsewhere, mapped: read where it lies, as pages of
- * other columns are.
+ * outside_column.h - a column made elsewhere, mapped into memory (mmap) and read in place, as pages
+ * of other columns are.
  *
  * A number may have another owner than when the file was made. Its value is older than the owner
  * then, and is none of it: whoever keeps the column tells the births of numbers (settle), and codes

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* id_sort.c - see id_sort.h: a byte of the ids at a time, from the lowest. */
+/* id_sort.c - see id_sort.h: a radix sort, one byte of the ids at a time, from the lowest. */
 #include "index/postings/id_sort.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * id_sort.h - puts ids in order, each with the place it had elsewhere.
+ * id_sort.h - sorts ids, each together with the place it had before (radix sort).
  *
  * What changed last (a buffer's postings, a set's additions) stands in the order it came in, and
  * queries want it by id: some thousand entries each time, too many to compare one by one.

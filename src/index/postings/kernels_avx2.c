@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels_avx2.c - the kernels with vectors of 256 bits; compiled alone with -mavx2 -mbmi2.
+ * kernels_avx2.c - the kernels with vectors of 256 bits; compiled by itself with -mavx2 -mbmi2.
  *
  * The unpackers are written once, for a width the compiler knows: there is a copy for each width,
  * in which every shift is a constant and the rows are unrolled.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * postings_block.h - what parts of the cursor need of the block at hand; private to them.
+ * postings_block.h - what the files of the cursor need of the current block; private to them.
  *
  * The loaders set last, size, bounds, kind and the places of the packed parts, all checked to lie
  * inside their sections. Ids are unpacked when somebody asks, and are then known to ascend and to

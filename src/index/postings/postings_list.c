@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * postings_list.c - see postings_block.h: short lists, and the rests of long ones.
+ * postings_list.c - see postings_block.h: short lists, and the remainders of long ones.
  *
  * Two thirds of all terms have one. Ids and codes are plain runs of bits, each as wide as its
  * largest value: exceptions would save nothing in so few. Occurrences lie elsewhere, and are not

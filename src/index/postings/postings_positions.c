@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * postings_positions.c - see postings.h: where the words of the block at hand stand.
+ * postings_positions.c - see postings.h: where the words of the current block stand.
  *
  * The first document that is asked for opens the block's positions: how many occurrences precede
  * each posting, and where the numbers are that did not fit their width. After that a document costs

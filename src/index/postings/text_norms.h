@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text_norms.h - what an occurrence counts in a field of so many words, beside the usual number.
+ * text_norms.h - length norms (BM25F): what an occurrence counts in a field of so many words,
+ * compared with one of average length.
  *
  *     norm = 1 / (1 - b + b · length / average),   b = 0.75, as Lucene and Tantivy have it
  *

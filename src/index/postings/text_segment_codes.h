@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text_segment_codes.h - a number for each set of term frequencies, by rank of its frequency.
+ * text_segment_codes.h - a code for each combination of term frequencies: the more common, the
+ * smaller.
  *
  * Four in five postings have the same one (once, in the text), so it gets code 0 and packs into no
  * bits at all. Counted first, then ranked, then asked; equal counts rank by the set itself, so the

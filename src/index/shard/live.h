@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * live.h - which ids of a segment (or of the shard) live: immutable versions of a big bit set, by
- * copy on write.
+ * live.h - which ids of a segment (or of the shard) are alive: immutable versions of a big bit set,
+ * by copy on write.
  *
  * A version is two levels: root -> leaf of 512 windows -> page of 4096 bits, where a page may be
  * the word ALL or NONE. The one writer changes a draft, copying what a version shares (one page of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shard_stored.c - the background's part about stored fields: worn files are written anew, and a
+ * shard_stored.c - the background's part about stored fields: worn files are rewritten, and a
  * dictionary is trained once there are enough records.
  */
 #include <stdlib.h>

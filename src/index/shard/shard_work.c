@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shard_work.c - what a shard does beside applying: freezing, merging, making sets anew.
+ * shard_work.c - what a shard does beside applying: freezing, merging, rebuilding sets.
  *
  * A piece of work is chosen and begun under the lock, done without it, and ended under it in steps
  * of bounded length. Segments are merged when SHARD_MERGE_COUNT of about one size are there (a
