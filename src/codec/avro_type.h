@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * avro_type.h - the schema of an Avro file, read: what its columns are on disk. For avro_*.c alone.
+ * avro_type.h - the schema of an Avro file, read: what its columns are on disk. Only for avro_*.c.
  */
 #ifndef TORG_CODEC_AVRO_TYPE_H
 #define TORG_CODEC_AVRO_TYPE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csv_reader.h - CSV, as csv_cells.h reads it, record by record from a stream: a record is held, no
- * more.
+ * csv_reader.h - CSV, as csv_cells.h reads it, record by record from a stream: only one record is
+ * held at a time.
  *
  * Cells are parted by the one of , ; tab | that the first line has most of outside of quotes. Empty
  * lines are passed over. UTF-8, with or without a mark at the beginning. What is wrong is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* descriptors.c - see descriptors.h. Runs once at a start: lists grow plainly, look-ups may scan.
- */
+/* descriptors.c - see descriptors.h. Runs once at startup, so lists grow plainly and look-ups may
+ * scan. */
 #include "codec/descriptors.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gunzip.h - reads a stream that may be gzip, told by its first two bytes; other bytes pass.
+ * gunzip.h - reads a stream that may be gzip, recognised by its first two bytes; anything else
+ * passes unchanged.
  *
  * Several gzip files behind each other are one, as gzip has it. What unpacks to far more than a
  * text would is refused: see GUNZIP_EXPANSION_MAX. One thread.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * base.h - the words spelling starts with, as tools/spell-base wrote them (its format stands
+ * base.h - the words spelling starts with, as tools/spell-base wrote them (the format is described
  * there).
  */
 #ifndef TORG_SPELL_BASE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * words.h - the words that spelling knows: a word has a number, for ever, and how often it is met.
+ * words.h - the words that spelling knows: each has a number, for ever, and a count of how often it
+ * occurs.
  *
  * Words come from the base (base.h: dictionaries and their frequencies) and from the live data.
  * They are only ever added, up to SPELL_WORD_COUNT_MAX; one that live data has brought and has no

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * facet_plan.h - counts over hits: by value, by range, least and greatest, by the tree's paths.
+ * facet_plan.h - counts over hits: by value, by range, minimum and maximum, by path of a tree.
  *
  * Counting goes window by window over a bitmap of hits; names are looked up once, at the end.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* filter_node.h - the nodes of a compiled filter: made by filter_plan.c, told by
+/* filter_node.h - the nodes of a compiled filter: made by filter_plan.c, explained by
  * filter_explain.c. */
 #ifndef TORG_QUERY_FILTER_FILTER_NODE_H
 #define TORG_QUERY_FILTER_FILTER_NODE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter_plan.h - a filter compiled for one snapshot: names became ordinals, fields columns.
+ * filter_plan.h - a filter compiled for one snapshot: names have become ordinals, fields columns.
  *
  * The filter is a list of conjuncts (the children of its ANDs at the top). Each keeps, of a
  * window's candidates, those that match. A conjunct may also propose candidates, from an

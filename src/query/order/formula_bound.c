@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * formula_bound.c - see formula.h: between which numbers a formula can be.
+ * formula_bound.c - see formula.h: the least and the greatest value that a formula can have
+ * (interval arithmetic).
  *
  * The steps are run on ranges in place of numbers. A value is a range, or the score (never below 0)
  * times one; what is neither is anything. The rules follow formula.c: what has no value is none of

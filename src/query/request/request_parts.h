@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* request_parts.h - inside of reading requests: the path to what is read, the parts of a stage. */
+/* request_parts.h - the insides of reading a request: the path to what is read, the parts of a
+ * stage. */
 #ifndef TORG_QUERY_REQUEST_REQUEST_PARTS_H
 #define TORG_QUERY_REQUEST_REQUEST_PARTS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * explain.c - why a document is a hit, or is not: the plans of the query itself, asked about one
- * document, so that what is told cannot differ from what is done.
+ * document, so that an explanation cannot differ from what is done.
  */
 #include <inttypes.h>
 #include <math.h>

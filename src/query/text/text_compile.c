@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text_compile.c - clauses of a query to leaves and slots; see text_parts.h.
+ * text_compile.c - turns the clauses of a query into leaves and slots; see text_parts.h.
  *
  * The rules are those of query.h. Tokens are taken in runs that are tied to each other; inside of
  * a run a quantity stands for its parts.

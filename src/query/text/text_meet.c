@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text_meet.c - see text_parts.h: of a block of one list, which are in the others too, and worth
- * a look.
+ * text_meet.c - see text_parts.h: which documents of a block of one list are in the others too, and
+ * may score high enough.
  *
  * Of two words few documents have both, so that comes first, and it takes no more than ids. Then
  * frequencies, which lie beside them: most documents have each word once, and are passed by when

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text_parse.c - a buyer's line to clauses; what the signs mean is said in query.h. */
+/* text_parse.c - turns a buyer's line into clauses; query.h says what the signs mean. */
 #include <string.h>
 
 #include "query/bounds.h"

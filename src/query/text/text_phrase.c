@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text_phrase.c - see text_parts.h: whether words stand where a phrase says, in many documents.
+ * text_phrase.c - see text_parts.h: whether words stand in the order of a phrase, in many documents
+ * at once.
  *
  * Word by word: of the documents that are left, the places of the first word say where the phrase
  * may begin, each further word drops what does not fit. Places are read block by block of each list
