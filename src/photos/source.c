@@ -28,14 +28,12 @@ int source_find(struct store *store, const char *url, struct arena *arena,
     return rc;
 }
 
-int source_keep(struct store *store, const char *url, const struct fetch_state *state,
-                const Torg__V1__PhotoResult__Item *item, struct err *err)
+static int put(struct store *store, const char *url, const struct fetch_state *state,
+               const Torg__V1__PhotoResult__Item *item, struct err *err)
 {
     struct buf body = BUF_INIT(ITEM_SIZE_MAX);
     int rc = 0;
 
-    if (!*state->etag && !*state->modified)
-        return 0;
     message_encode(&item->base, &body);
     if (!buf_failed(&body) && item->n_sizes)
         rc = store_write_one(
@@ -48,4 +46,18 @@ int source_keep(struct store *store, const char *url, const struct fetch_state *
             NULL, err);
     buf_release(&body);
     return rc;
+}
+
+int source_keep(struct store *store, const char *url, const struct fetch_state *state,
+                const Torg__V1__PhotoResult__Item *item, struct err *err)
+{
+    return *state->etag || *state->modified ? put(store, url, state, item, err) : 0;
+}
+
+int source_keep_upload(struct store *store, const char *url,
+                       const Torg__V1__PhotoResult__Item *item, struct err *err)
+{
+    static const struct fetch_state none = {.etag = "", .modified = ""};
+
+    return put(store, url, &none, item, err);
 }

@@ -20,4 +20,8 @@ int source_find(struct store *store, const char *url, struct arena *arena,
 int source_keep(struct store *store, const char *url, const struct fetch_state *state,
                 const Torg__V1__PhotoResult__Item *item, struct err *err);
 
+/* What became of an upload, for offers that name its address (offers/change/own_uploads.h). */
+int source_keep_upload(struct store *store, const char *url,
+                       const Torg__V1__PhotoResult__Item *item, struct err *err);
+
 #endif

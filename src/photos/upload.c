@@ -2,7 +2,6 @@
 /* upload.c - see upload.h. */
 #include "photos/upload.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "access/digest.h"
@@ -12,6 +11,7 @@
 #include "model/photo_key.h"
 #include "photos/bounds.h"
 #include "photos/photo_folder.h"
+#include "photos/source.h"
 
 bool upload_is_address(const char *url)
 {
@@ -59,18 +59,39 @@ out:
     return rc;
 }
 
-static void put_answer(const char *digest, Torg__V1__PhotoResult__Item *item, struct buf *body)
+static void put_answer(const char *address, const Torg__V1__PhotoResult__Item *item,
+                       struct buf *body)
 {
     Torg__V1__Photo photo = TORG__V1__PHOTO__INIT;
-    char address[sizeof(PHOTO_UPLOAD_SCHEME) + 2 * DIGEST_SIZE];
 
-    snprintf(address, sizeof(address), PHOTO_UPLOAD_SCHEME "%s", digest);
-    photo.source_url = address;
+    photo.source_url = (char *)address;
     photo.state = item->state;
     photo.sizes = item->sizes;
     photo.n_sizes = item->n_sizes;
     photo.preview = item->preview;
     json_encode(&photo.base, body);
+}
+
+static const char *address_of(const Torg__V1__PhotoResult__Item *item, struct arena *arena)
+{
+    struct buf hex = BUF_INIT(2 * DIGEST_SIZE + 1);
+    const char *address;
+
+    text_put_hex(&hex, bytes_make(item->hash.data, item->hash.len));
+    address = arena_printf(arena, PHOTO_UPLOAD_SCHEME "%.*s", BYTES_ARG(buf_bytes(&hex)));
+    buf_release(&hex);
+    return address;
+}
+
+/* Only a seller's offers can name an upload, and only his own. */
+static int check_uploader(const struct identity *identity, struct err *err)
+{
+    if (*identity->seller)
+        return 0;
+    return err_set(err, ERR_DENIED,
+                   "the key '%s' is bound to no seller: make one with torg key create NAME "
+                   "--seller SELLER --scope photos",
+                   identity->principal);
 }
 
 static int post_photo(struct call *call, const struct rest_request *request,
@@ -79,17 +100,19 @@ static int post_photo(struct call *call, const struct rest_request *request,
     const struct intake *intake = call_context(call);
     struct arena *arena = call_arena(call);
     Torg__V1__PhotoResult__Item item = TORG__V1__PHOTO_RESULT__ITEM__INIT;
-    struct buf hex = BUF_INIT(2 * DIGEST_SIZE + 1);
-    int rc = intake_develop(intake, request->body, call_identity(call)->seller, arena, &item, err);
+    int rc = check_uploader(call_identity(call), err);
 
+    if (!rc)
+        rc = intake_develop(intake, request->body, call_identity(call)->seller, arena, &item, err);
     if (!rc) {
-        text_put_hex(&hex, bytes_make(item.hash.data, item.hash.len));
-        buf_put_byte(&hex, 0);
-        put_answer((const char *)hex.data, &item, answer->body);
+        item.url = (char *)address_of(&item, arena);
+        rc = source_keep_upload(intake->ledger->store, item.url, &item, err);
+    }
+    if (!rc) {
+        put_answer(item.url, &item, answer->body);
         answer->http_status = 201;
         answer->content_type = "application/json";
     }
-    buf_release(&hex);
     return rc;
 }
 

@@ -3,8 +3,9 @@
  * upload.h - photos that sellers send to us: POST /v1/photos with the file as body.
  *
  * The file is developed at once, so that what cannot be used is told at once; then it is kept as it
- * came and has an address, "upload:" and the SHA-256 of it, for the offer to name. From there
- * on it goes the way of every photo: who asks for the address gets the kept file.
+ * came and has an address, "upload:" and the SHA-256 of it, for the offer to name, which is
+ * answered with what was made of it (source.h). Who asks for the address of one from before that
+ * was kept gets the kept file.
  */
 #ifndef TORG_PHOTOS_UPLOAD_H
 #define TORG_PHOTOS_UPLOAD_H

@@ -22,6 +22,7 @@
 #define STEM_C "cccccccccccccccccccccccccccccccccccccccc"
 #define STEM_D "dddddddddddddddddddddddddddddddddddddddd"
 #define REST "cccccccccccccccccccccccc"
+#define OTHER_REST "000000000000000000000000"
 
 enum { KEEP_S = 3600 };
 
@@ -296,6 +297,63 @@ static void an_upload_is_kept_while_a_draft_names_it(void **state)
     assert_int_equal(blob_count(scene), 0);
 }
 
+/* The stem stands in every public address of a picture. */
+static void an_address_shows_nobody_what_he_has_not_uploaded(void **state)
+{
+    struct scene *scene = start(state);
+    const char *key = develop(scene, STEM_A, "s");
+    const char *addresses[] = {"upload:" STEM_A OTHER_REST, "upload:" STEM_A REST};
+    struct author author = author_of("s:another", scene->arena);
+    offerid id = create(scene, "upload:" STEM_A REST);
+    struct draft *draft;
+    struct draft saved;
+    struct err err;
+
+    assert_false(sees(scene, NULL, key)); /* it waits for an answer */
+    answer(scene, id, key);
+    assert_true(sees(scene, NULL, key));
+    move(scene, id, MOVE_BAN);
+    assert_false(sees(scene, NULL, key));
+    OK(draft_open(&scene->place.offers, "s:another", NULL, "books", scene->arena, &draft, &err));
+    for (size_t i = 0; i < ARRAY_COUNT(addresses); i++) {
+        OK(draft_save(&scene->place.offers, &author, draft->id, 0,
+                      content_with(scene, addresses[i]), &saved, &err));
+        assert_false(sees(scene, "another", key));
+        offerid theirs = create_as(scene, "another", addresses[i]);
+        assert_false(sees(scene, "another", key));
+        assert_false(sees(scene, NULL, key));
+        move(scene, theirs, MOVE_WITHDRAW);
+        move(scene, theirs, MOVE_REPUBLISH);
+        assert_false(sees(scene, NULL, key));
+    }
+    assert_true(sees(scene, "s", key));
+    move(scene, id, MOVE_DELETE);
+    wait_s(scene, KEEP_S + 1);
+    assert_int_equal(sweep(scene), 1); /* no other keeps it */
+}
+
+/* His own is kept for him while it waits, and shown when it is ready. */
+static void an_upload_that_waits_is_kept_and_not_shown(void **state)
+{
+    struct scene *scene = start(state);
+    const char *key = develop(scene, STEM_A, "s");
+    offerid id = create(scene, "upload:" STEM_A REST);
+
+    wait_s(scene, KEEP_S + 1);
+    assert_int_equal(sweep(scene), 0);
+    assert_int_equal(offer_of(scene, id)->status, TORG__V1__OFFER__STATUS__ACTIVE);
+    assert_false(sees(scene, NULL, key));
+    move(scene, id, MOVE_WITHDRAW);
+    move(scene, id, MOVE_REPUBLISH);
+    assert_false(sees(scene, NULL, key));
+    answer(scene, id, key);
+    assert_true(sees(scene, NULL, key));
+    move(scene, id, MOVE_WITHDRAW);
+    assert_false(sees(scene, NULL, key));
+    move(scene, id, MOVE_REPUBLISH);
+    assert_true(sees(scene, NULL, key));
+}
+
 static void who_is_killed_in_the_middle_leaves_no_orphan(void **state)
 {
     struct scene *scene = start(state);
@@ -436,6 +494,8 @@ static const struct test_case cases[] = {
     CASE(a_photo_is_seen_while_its_offer_is),
     CASE(what_nobody_refers_to_is_swept_after_a_time),
     CASE(an_upload_is_kept_while_a_draft_names_it),
+    CASE(an_address_shows_nobody_what_he_has_not_uploaded),
+    CASE(an_upload_that_waits_is_kept_and_not_shown),
     CASE(who_is_killed_in_the_middle_leaves_no_orphan),
     CASE(a_swept_photo_that_is_answered_late_is_asked_for_again),
     CASE(offers_of_before_are_listed),

@@ -100,6 +100,39 @@ def nobody_is_told_whether_another_has_a_photo():
 
 
 @tap.test
+def an_address_shows_nobody_the_photo_of_another():
+    """Strangers read the address of an upload in an offer, and its beginning in every public key."""
+    with Shop() as shop:
+        photo = shop.upload(SOFA)[1]
+        name, whole = photo["sizes"][0]["key"], photo["sourceUrl"]
+        mine = shop.offer(whole)
+        tap.equal((shop.settled(mine)[0], shop.get(name)[0]), ("ACTIVE", "image/jpeg"))
+        shop.call("OfferService/WithdrawOffer", {"id": mine}, shop.key)
+        tap.equal(shop.get(name), None)
+        other = shop.torg("key", "create", "other", "--seller", "s-2", "--scope", "offers.read",
+                          "--scope", "offers.write").stdout.strip()
+        draft = shop.call("DraftService/OpenDraft", {"category": "sofas"}, other)[1]["draft"]
+        for address in (whole[:-24] + 24 * "0", whole):
+            content = {"category": "sofas", "title": "Another sofa", "photos": [{"sourceUrl": address}],
+                       "price": {"amount": "1", "currency": "RUB"}}
+            status, answer = shop.call("DraftService/SaveDraft", {"id": draft["id"], "content": content}, other)
+            tap.equal(status, 200, answer)
+            theirs = shop.call("OfferService/CreateOffer", {"content": content}, other)[1]["id"]
+            tap.equal([(address, key, refused_own(shop, key, other)[0]) for key in (name, address)],
+                      [(address, key, 404) for key in (name, address)])
+            got = tap.wait_until(lambda: answered(shop, theirs, other), what="an answer")  # pylint: disable=W0640
+            tap.equal((got["status"], got["content"]["photos"][0]["reason"]),
+                      ("WAITING", "the uploaded file is gone: upload it again"))
+            tap.equal(shop.get(name), None)
+        tap.equal(shop.own(name)[0], "image/jpeg")
+
+
+def answered(shop, offer, credential):
+    got = shop.call("OfferService/GetOffer", {"id": offer}, credential)[1]
+    return got if got["content"]["photos"][0]["state"] != "WAITING" else None
+
+
+@tap.test
 def what_nobody_refers_to_is_swept():
     with Forgetful() as shop:
         kept, offer = tap.wait_until(lambda: shop.offered(SOFA), what="an offer in time")

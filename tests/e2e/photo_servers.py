@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Web servers of sellers: slow ones hold up nobody else's photos, and what has not changed is not
 fetched again."""
+import base64
 import threading
 
 from kit import tap
@@ -26,6 +27,37 @@ def a_slow_server_holds_up_no_other():
             status, _ = shop.settled(offer, lambda photos: photos[0]["state"] == "READY")
             tap.equal(status, "ACTIVE")
         tap.equal(slow.busy_max <= 8, True, f"{slow.busy_max} questions at once")
+
+
+def checks(x, y):
+    return ((x // 9 * 37 + y // 7 * 91) % 256,) * 3
+
+
+def likeness(shop, offer):
+    """What the stage of photos keeps with it."""
+    if not hasattr(shop, "stages"):
+        shop.stages = shop.torg("key", "create", "stages", "--scope", "stages").stdout.strip()
+    kept = shop.call("StageService/GetStageState", {"offerId": offer, "stage": "photos"}, shop.stages)[1]
+    return base64.b64decode(kept.get("value", "")).decode()
+
+
+@tap.test
+def an_uploaded_photo_waits_for_no_server():
+    """Everything that fetches photos waits for a server that says nothing; what was uploaded is ready."""
+    silent = Pictures()
+    silent.gate = threading.Event()
+    with Shop() as shop:
+        late = [shop.offer(silent.address(f"/{n}.png")) for n in range(40)]
+        tap.wait_until(lambda: silent.asked, what="the first question to the silent server")
+        for number in range(3):
+            photo = shop.upload(png(100 + number, 80, checks))[1]
+            status, photos = shop.photos(shop.offer(photo["sourceUrl"]))
+            tap.equal((status, photos[0]["state"], photos[0]["sizes"]), ("ACTIVE", "READY", photo["sizes"]))
+            tap.equal(shop.get(photo["sizes"][0]["key"])[0], "image/jpeg")
+        same = shop.offer(photo["sourceUrl"])
+        tap.wait_until(lambda: '"offers":2' in likeness(shop, same), what="that it stands in two offers")
+        tap.equal([one for one in late if shop.photos(one)[0] == "ACTIVE"], [])
+        silent.gate.set()
 
 
 @tap.test

@@ -8,6 +8,7 @@
 #include "codec/message.h"
 #include "codec/moment.h"
 #include "offers/bounds.h"
+#include "offers/change/own_uploads.h"
 #include "offers/change/photos.h"
 #include "offers/record/offer_content.h"
 #include "offers/record/offer_record.h"
@@ -147,17 +148,18 @@ static bool is_checked(const struct offer_change *change, enum offer_status to)
 }
 
 /* The results of one that was deleted were not taken: it asks again for what it still lacks. */
-static void ask_for_photos(struct offer_change *change)
+static int ask_for_photos(struct offer_change *change, struct err *err)
 {
     Torg__V1__Offer *after = change->after;
     bool again = change->move == MOVE_REVIVE;
 
     if (!change->content && !again)
-        return;
+        return 0;
     if (!change->content) /* it is the one of `before` too */
         after->content =
             (Torg__V1__OfferContent *)record_copy(&after->content->base, change->author->arena);
     photos_ask(after, again);
+    return own_uploads_settle(change->offers->store, after, change->author->arena, err);
 }
 
 /* ACTIVE or WAITING, where the table says that it is to be seen. What has been seen stays so. */
@@ -252,7 +254,9 @@ int offer_change_build(struct offer_change *change, struct err *err)
         if (rc)
             return rc;
     }
-    ask_for_photos(change);
+    rc = ask_for_photos(change, err);
+    if (rc)
+        return rc;
     apply_move(change, status_to_show(change, to, &rules), rules.lifetime_us);
     return 0;
 }

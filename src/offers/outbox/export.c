@@ -16,6 +16,7 @@
 #include "codec/moment.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
+#include "offers/change/own_uploads.h"
 #include "offers/change/photos.h"
 #include "offers/record/offer_record.h"
 #include "stage/make_topics.h"
@@ -23,14 +24,15 @@
 #include "torg/v1/document.pb-c.h"
 #include "torg/v1/offer_update.pb-c.h"
 
-enum { FENCE_NAME_SIZE = 32, VALUE_SIZE_MAX = OFFER_STORED_SIZE_MAX + 1024, TOPIC_COUNT = 4 };
+enum { FENCE_NAME_SIZE = 32, VALUE_SIZE_MAX = OFFER_STORED_SIZE_MAX + 1024, TOPIC_COUNT = 5 };
 
 /* In the order in which they are sent to: what is to be gone does not wait for what is to come. */
-enum { TO_TAKEDOWNS, TO_UPDATES, TO_MODERATORS, TO_PHOTOGRAPHERS };
+enum { TO_TAKEDOWNS, TO_UPDATES, TO_MODERATORS, TO_PHOTOGRAPHERS, TO_LOOKERS };
 static const char *const receivers[TOPIC_COUNT] = {[TO_TAKEDOWNS] = TOPIC_TAKEDOWNS,
                                                    [TO_UPDATES] = TOPIC_OFFER_UPDATES,
                                                    [TO_MODERATORS] = TOPIC_MODERATION_REQUESTS,
-                                                   [TO_PHOTOGRAPHERS] = TOPIC_PHOTO_REQUESTS};
+                                                   [TO_PHOTOGRAPHERS] = TOPIC_PHOTO_REQUESTS,
+                                                   [TO_LOOKERS] = TOPIC_PHOTO_RESULTS};
 
 struct change {
     uint32_t place; /* of its shard, in the list of those owned */
@@ -254,6 +256,7 @@ static int fill_change(struct store_tx *tx, struct batch *batch, struct change *
                        Torg__V1__Offer *offer, const struct row *row, struct err *err)
 {
     Torg__V1__OfferUpdate update = TORG__V1__OFFER_UPDATE__INIT;
+    const Torg__V1__PhotoResult *settled = own_uploads_result(offer, row->revision, batch->arena);
     const Torg__V1__PhotoRequest *request;
     int rc = find_request(tx, batch, row, offer, &request, err);
 
@@ -267,6 +270,8 @@ static int fill_change(struct store_tx *tx, struct batch *batch, struct change *
     change->values[TO_UPDATES] = change->values[TO_MODERATORS] = encode(batch, &update.base);
     if (request)
         change->values[TO_PHOTOGRAPHERS] = encode(batch, &request->base);
+    if (settled) /* it is in the offer: whoever looks at answers does at these, too */
+        change->values[TO_LOOKERS] = encode(batch, &settled->base);
     if (row->is_urgent && offer->status != TORG__V1__OFFER__STATUS__ACTIVE && offer->update_time)
         change->values[TO_TAKEDOWNS] = encode_takedown(batch, offer);
     return 0;

@@ -13,7 +13,9 @@
 /* Someone who refers to photos, and to which: borrowed texts. */
 struct ref {
     struct bytes photo;
-    int64_t made_ms; /* 0: not told by the key */
+    int64_t made_ms;     /* 0: not told by the key */
+    bool is_ready;       /* by its keys, which we have told; else only by ... */
+    const char *address; /* of an upload */
 };
 
 struct refs {
@@ -29,16 +31,36 @@ struct holder {
     int64_t now_us;
 };
 
-static void add(struct refs *refs, struct bytes photo, int64_t made_ms)
+static struct ref *find(const struct refs *refs, struct bytes photo)
 {
-    for (size_t i = 0; i < refs->count; i++) {
-        if (bytes_equal(refs->list[i].photo, photo)) {
-            if (made_ms)
-                refs->list[i].made_ms = made_ms;
-            return;
-        }
+    for (size_t i = 0; i < refs->count; i++)
+        if (bytes_equal(refs->list[i].photo, photo))
+            return &refs->list[i];
+    return NULL;
+}
+
+/* An address is a seller's word: where keys of the same photo are there, they count. Of several
+ * addresses with one stem the first counts: two files with one are not to be had. */
+static void add_address(struct refs *refs, const char *url)
+{
+    struct bytes photo = photo_upload_stem(url);
+
+    if (!find(refs, photo))
+        refs->list[refs->count++] = (struct ref){.photo = photo, .address = url};
+}
+
+static void add_key(struct refs *refs, const char *key)
+{
+    struct bytes photo = photo_key_stem(key);
+    struct ref *known = find(refs, photo);
+    int64_t made_ms = photo_key_made_ms(key);
+
+    if (!known) {
+        known = &refs->list[refs->count++];
+        *known = (struct ref){.photo = photo};
     }
-    refs->list[refs->count++] = (struct ref){photo, made_ms};
+    known->is_ready = true;
+    known->made_ms = made_ms ? made_ms : known->made_ms;
 }
 
 static struct refs refs_of(const Torg__V1__OfferContent *content, struct arena *arena)
@@ -53,20 +75,11 @@ static struct refs refs_of(const Torg__V1__OfferContent *content, struct arena *
         const Torg__V1__Photo *photo = content->photos[i];
 
         if (photo_address_is_upload(photo->source_url))
-            add(&refs, photo_upload_stem(photo->source_url), 0);
+            add_address(&refs, photo->source_url);
         for (size_t j = 0; j < photo->n_sizes && j < PHOTO_SIZE_COUNT_MAX; j++)
-            add(&refs, photo_key_stem(photo->sizes[j]->key),
-                photo_key_made_ms(photo->sizes[j]->key));
+            add_key(&refs, photo->sizes[j]->key);
     }
     return refs;
-}
-
-static const struct ref *find(const struct refs *refs, struct bytes photo)
-{
-    for (size_t i = 0; i < refs->count; i++)
-        if (bytes_equal(refs->list[i].photo, photo))
-            return &refs->list[i];
-    return NULL;
 }
 
 static struct refs refs_of_offer(const Torg__V1__Offer *offer, struct arena *arena)
@@ -78,20 +91,44 @@ static struct refs refs_of_offer(const Torg__V1__Offer *offer, struct arena *are
 
 /* --- rows --- */
 
-/* Nobody sweeps it from now on. */
+int photo_use_is_own_upload(struct store_tx *tx, const char *seller, const char *url, bool *is_own,
+                            struct err *err)
+{
+    struct bytes stem = photo_upload_stem(url);
+    int64_t found = 0;
+    int rc = store_find_integer(
+        tx,
+        "SELECT 1 FROM photo p JOIN photo_use u ON u.photo = p.photo WHERE p.photo = $1 AND "
+        "u.kind = $2 AND u.seller_id = $3 AND ' ' || p.forms || ' ' LIKE '% up:' || "
+        "CAST($4 AS TEXT) || ' %' LIMIT 1",
+        STORE_WITH(STORE_V_TEXT(stem), STORE_V_INT(PHOTO_USE_UPLOAD), STORE_V_STRING(seller),
+                   STORE_V_STRING((const char *)stem.data + stem.size)),
+        &found, err);
+
+    *is_own = !rc && found;
+    return rc;
+}
+
+/* Nobody sweeps it from now on. Anybody can write an address, and strangers read those of offers: a
+ * row, which lets its holder see the photo, is for who has uploaded that file. */
 static int insert_use(struct store_tx *tx, const struct holder *holder, const struct ref *ref,
                       bool *is_gone, struct err *err)
 {
     int64_t changed = 0;
-    int rc = store_exec(tx,
-                        "INSERT INTO photo_use (holder_id, kind, photo, seller_id, shown) "
-                        "VALUES ($1, $2, $3, $4, $5) ON CONFLICT (holder_id, kind, photo) "
-                        "DO UPDATE SET seller_id = $4, shown = $5",
-                        STORE_WITH(STORE_V_INT(holder->id), STORE_V_INT(holder->kind),
-                                   STORE_V_TEXT(ref->photo), STORE_V_STRING(holder->seller),
-                                   STORE_V_INT(holder->is_shown)),
-                        NULL, err);
+    bool may = ref->is_ready;
+    int rc = may ? 0 : photo_use_is_own_upload(tx, holder->seller, ref->address, &may, err);
 
+    *is_gone = false;
+    if (rc || !may)
+        return rc;
+    rc = store_exec(tx,
+                    "INSERT INTO photo_use (holder_id, kind, photo, seller_id, shown) "
+                    "VALUES ($1, $2, $3, $4, $5) ON CONFLICT (holder_id, kind, photo) "
+                    "DO UPDATE SET seller_id = $4, shown = $5",
+                    STORE_WITH(STORE_V_INT(holder->id), STORE_V_INT(holder->kind),
+                               STORE_V_TEXT(ref->photo), STORE_V_STRING(holder->seller),
+                               STORE_V_INT(holder->is_shown && ref->is_ready)),
+                    NULL, err);
     if (!rc && ref->photo.size == PHOTO_STEM_DIGITS)
         rc = store_exec(tx,
                         "UPDATE photo SET free_us = 0 WHERE photo = $1 AND "
@@ -134,7 +171,8 @@ static int write_change(struct store_tx *tx, const struct holder *holder, const 
     for (size_t i = 0; i < is->count && !rc && !*is_gone; i++) {
         const struct ref *known = find(was, is->list[i].photo);
 
-        if (!known || known->made_ms != is->list[i].made_ms)
+        if (!known || known->made_ms != is->list[i].made_ms ||
+            known->is_ready != is->list[i].is_ready)
             rc = insert_use(tx, holder, &is->list[i], is_gone, err);
     }
     for (size_t i = 0; i < was->count && !rc; i++)
@@ -148,6 +186,26 @@ static int write_change(struct store_tx *tx, const struct holder *holder, const 
 static bool is_shown(const Torg__V1__Offer *offer)
 {
     return offer && offer->status == TORG__V1__OFFER__STATUS__ACTIVE;
+}
+
+/* What only waits for an answer, or has failed, is shown by nobody. */
+static int write_shown(struct store_tx *tx, const struct holder *holder, const struct refs *refs,
+                       struct err *err)
+{
+    int rc = store_exec(tx, "UPDATE photo_use SET shown = $3 WHERE holder_id = $1 AND kind = $2",
+                        STORE_WITH(STORE_V_INT(holder->id), STORE_V_INT(holder->kind),
+                                   STORE_V_INT(holder->is_shown)),
+                        NULL, err);
+
+    for (size_t i = 0; i < refs->count && !rc && holder->is_shown; i++)
+        if (!refs->list[i].is_ready)
+            rc = store_exec(tx,
+                            "UPDATE photo_use SET shown = 0 WHERE holder_id = $1 AND kind = $2 "
+                            "AND photo = $3",
+                            STORE_WITH(STORE_V_INT(holder->id), STORE_V_INT(holder->kind),
+                                       STORE_V_TEXT(refs->list[i].photo)),
+                            NULL, err);
+    return rc;
 }
 
 int photo_use_follow(struct store_tx *tx, offerid id, const Torg__V1__Offer *before,
@@ -169,10 +227,7 @@ int photo_use_follow(struct store_tx *tx, offerid id, const Torg__V1__Offer *bef
         return err_set(err, ERR_CONFLICT, "a photo was swept at the same time");
     }
     if (!rc && was.count && is.count && is_shown(before) != is_shown(after))
-        rc = store_exec(
-            tx, "UPDATE photo_use SET shown = $3 WHERE holder_id = $1 AND kind = $2",
-            STORE_WITH(STORE_V_INT(id), STORE_V_INT(PHOTO_USE_OFFER), STORE_V_INT(holder.is_shown)),
-            NULL, err);
+        rc = write_shown(tx, &holder, &is, err);
     return rc;
 }
 
@@ -190,7 +245,7 @@ static int read_uses(struct store_tx *tx, const struct holder *holder, struct ar
     refs->list = arena_array(arena, MAX, sizeof(*refs->list));
     for (refs->count = 0; store_next(&rows); refs->count++) {
         assert(refs->count < MAX);
-        refs->list[refs->count] = (struct ref){arena_copy(arena, rows.columns[0].bytes), 0};
+        refs->list[refs->count] = (struct ref){.photo = arena_copy(arena, rows.columns[0].bytes)};
     }
     return store_rows_end(&rows, err);
 }

@@ -3,9 +3,10 @@
  * photo_use.h - which offers and drafts refer to a photo: table photo_use, written in the
  * transactions that change them.
  *
- * A photo is served while an offer that everybody may see refers to it, or to its own seller; one
- * that no offer and no draft refers to is swept after a time (photos/ledger.h). A deleted offer
- * refers to nothing: code that revives it asks photo_use_find_swept which of its photos are gone.
+ * A photo is served while an offer that everybody may see refers to it as ready, or to its own
+ * seller; the address of an upload refers to it only for who has uploaded it. A photo that no offer
+ * and no draft refers to is swept after a time (photos/ledger.h). A deleted offer refers to
+ * nothing: code that revives it asks photo_use_find_swept which of its photos are gone.
  */
 #ifndef TORG_OFFERS_RECORD_PHOTO_USE_H
 #define TORG_OFFERS_RECORD_PHOTO_USE_H
@@ -20,6 +21,11 @@
 
 /* Part of stored data. */
 enum photo_use_kind { PHOTO_USE_OFFER = 0, PHOTO_USE_DRAFT = 1, PHOTO_USE_UPLOAD = 2 };
+
+/* Whether the seller has uploaded the file of this address (photo_address_is_upload), and it is
+ * there. */
+int photo_use_is_own_upload(struct store_tx *tx, const char *seller, const char *url, bool *is_own,
+                            struct err *err);
 
 /* Follows an offer's change (before: NULL of a new one). *outrun, with ERR_CONFLICT: a photo was
  * swept since it was looked at. */
