@@ -35,6 +35,10 @@ enum {
     PHOTO_RESULT_WORKER_COUNT = 32, /* and of results of photos, which are as many as offers */
     PHOTO_HASH_SIZE_MAX = 64,       /* SHA-512 */
     PHOTO_REASON_SIZE_MAX = 500,    /* a sentence for the seller */
+    PHOTO_ASK_AGAIN_S = 8 * 3600, /* a feed that names what had failed: three times a day at most */
+    PHOTO_ASK_BY_HAND_S = 60,     /* a seller who saves: he has mended it, or presses on */
+    PHOTO_SILENCE_S = 24 * 3600,  /* without an answer: the request is lost, or nobody fetches */
+    PHOTO_ASK_COUNT_MAX = 3,      /* then it has failed, in words */
     LIKENESS_BITS_MIN = 8,          /* set, and not set, in a look that says something */
     LIKENESS_BAND_COUNT = 2000,     /* photos looked at that share a band of a look */
     LIKENESS_PHOTO_COUNT = 100,     /* those of them that look alike */

@@ -17,14 +17,19 @@ int source_find(struct store *store, const char *url, struct arena *arena,
     int rc;
 
     *state = (struct fetch_state){.etag = "", .modified = ""};
-    if (store_next(&rows)) {
+    *item = NULL;
+    /* A damaged row is as good as none: the file is fetched, and the row written anew. */
+    if (store_next(&rows) &&
+        !message_decode(arena_copy(arena, rows.columns[2].bytes),
+                        &torg__v1__photo_result__item__descriptor, arena, &decoded, err) &&
+        ((Torg__V1__PhotoResult__Item *)decoded)->n_sizes) {
         state->etag = arena_text(arena, rows.columns[0].bytes);
         state->modified = arena_text(arena, rows.columns[1].bytes);
-        rows.rc = message_decode(arena_copy(arena, rows.columns[2].bytes),
-                                 &torg__v1__photo_result__item__descriptor, arena, &decoded, err);
+        *item = (Torg__V1__PhotoResult__Item *)decoded;
     }
     rc = store_rows_end(&rows, err);
-    *item = rc ? NULL : (Torg__V1__PhotoResult__Item *)decoded;
+    if (rc)
+        *item = NULL;
     return rc;
 }
 

@@ -49,6 +49,14 @@ const struct feed_patience *for_ever(void)
 
 /* --- sending --- */
 
+static void add_photo(Torg__V1__OfferContent *content, struct arena *arena)
+{
+    content->photos = arena_array(arena, 1, sizeof(*content->photos));
+    content->photos[0] = MESSAGE_NEW(photo, arena);
+    content->photos[0]->source_url = arena_strdup(arena, "https://photos.example/1.jpg");
+    content->n_photos = 1;
+}
+
 static Torg__V1__FeedEvent *event_of(struct feed_scene *scene, const char *word, int number)
 {
     struct arena *arena = scene->arena;
@@ -71,6 +79,8 @@ static Torg__V1__FeedEvent *event_of(struct feed_scene *scene, const char *word,
     event->upsert->content =
         content_of(arena, "books", (int)strtol(equals + 1, NULL, 10), 100, "RUB");
     event->upsert->unavailable = strchr(equals, '!') != NULL;
+    if (strchr(equals, '@'))
+        add_photo(event->upsert->content, arena);
     if (equals[1] == '?')
         event->upsert->content->title = arena_strdup(arena, "");
     return event;

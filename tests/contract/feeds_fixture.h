@@ -3,8 +3,9 @@
  * feeds_fixture.h - feeds in tests, as short texts.
  *
  * Rows: "a=1 b=2 -c d=?" are upserts of the items a and b with content number 1 and 2, a row that
- * deletes c, and an upsert of d that the catalogue refuses. "e=1!" is not available. Their numbers
- * are 1, 2, … Offers of a seller: "a=1 b=2:BANNED", in order of external ids, without the deleted.
+ * deletes c, and an upsert of d that the catalogue refuses. "e=1!" is not available, "f=1@" has a
+ * photo. Their numbers are 1, 2, … Offers of a seller: "a=1 b=2:BANNED", in order of external
+ * ids, without the deleted.
  */
 #ifndef TORG_TESTS_CONTRACT_FEEDS_FIXTURE_H
 #define TORG_TESTS_CONTRACT_FEEDS_FIXTURE_H

@@ -10,6 +10,8 @@
 #include "feeds/apply/apply.h"
 #include "feeds/apply/undo.h"
 #include "feeds/bounds.h"
+#include "offers/bounds.h"
+#include "offers/change/photos.h"
 
 enum { HELD_COUNT = 11 }; /* one more than the guard's least */
 
@@ -999,6 +1001,50 @@ static void failed_photos_are_told_in_the_report(void **state)
     assert_string_equal(report(scene, 1), "1 a CREATED; 2 b CREATED");
 }
 
+static const Torg__V1__Photo *photo_of(struct feed_scene *scene)
+{
+    return item_offer(scene, "a")->content->photos[0];
+}
+
+static void answer_failed(struct feed_scene *scene)
+{
+    Torg__V1__PhotoResult result = TORG__V1__PHOTO_RESULT__INIT;
+    Torg__V1__PhotoResult__Item item = TORG__V1__PHOTO_RESULT__ITEM__INIT;
+    Torg__V1__PhotoResult__Item *items[] = {&item};
+    struct err err = {0};
+    bool changed;
+
+    result.offer_id = item_offer(scene, "a")->id;
+    result.revision = photo_of(scene)->request_revision;
+    result.photos = items;
+    result.n_photos = 1;
+    item.url = photo_of(scene)->source_url;
+    item.attempt = 1;
+    item.state = TORG__V1__PHOTO__STATE__FAILED;
+    item.reason = (char *)"404 Not Found";
+    OK(photos_apply(&scene->place.offers, &result, scene->arena, &changed, &err));
+    assert_true(changed);
+}
+
+/* A shop's pictures are often there a day after its list. */
+static void a_row_that_stays_asks_again_for_a_photo_that_had_failed(void **state)
+{
+    struct feed_scene *scene = start(state);
+
+    run_task(scene, 1, "a=1@");
+    answer_failed(scene);
+    clock_manual_advance(&scene->place.clock, (int64_t)(PHOTO_ASK_AGAIN_S - 60) * SECOND_US);
+    assert_string_equal(told(scene, run_task(scene, 2, "a=1@")), "DONE rows 1 unchanged 1");
+    assert_int_equal(photo_of(scene)->state, TORG__V1__PHOTO__STATE__FAILED);
+    clock_manual_advance(&scene->place.clock, 61 * SECOND_US);
+    assert_string_equal(told(scene, run_task(scene, 3, "a=1@")), "DONE rows 1 updated 1");
+    assert_int_equal(photo_of(scene)->state, TORG__V1__PHOTO__STATE__WAITING);
+    assert_int_equal(photo_of(scene)->request_revision, item_offer(scene, "a")->revision);
+    assert_string_equal(told(scene, run_task(scene, 4, "a=1@")), "DONE rows 1 unchanged 1");
+    answer_failed(scene);
+    assert_string_equal(told(scene, run_task(scene, 5, "a=1@")), "DONE rows 1 unchanged 1");
+}
+
 static void tasks_are_listed_newest_first(void **state)
 {
     struct feed_scene *scene = start(state);
@@ -1063,6 +1109,7 @@ static const struct test_case cases[] = {
     CASE(feeds_of_a_seller_do_not_meet),
     CASE(sellers_do_not_meet),
     CASE(failed_photos_are_told_in_the_report),
+    CASE(a_row_that_stays_asks_again_for_a_photo_that_had_failed),
     CASE(tasks_are_listed_newest_first),
 };
 

@@ -234,7 +234,9 @@ static void move_in_model(struct model *model, struct m_offer *offer, enum offer
 {
     log_change(model, offer);
     if (move == MOVE_REVIVE)
-        m_photos_ask_again(&offer->photos, offer->revision);
+        m_photos_ask_again(&offer->photos, offer->revision, offer->updated_us);
+    if (move == MOVE_REVIVE || move == MOVE_SHOW)
+        m_photos_ask_late(&offer->photos, false, offer->revision, offer->updated_us);
     if (to == OFFER_BANNED && move == MOVE_BAN)
         offer->before_ban = offer->status;
     if (move == MOVE_UNBAN)
@@ -261,7 +263,7 @@ static void add_in_model(struct model *model, offerid id, int seller, int catego
                               .currency = currency};
     log_change(model, offer);
     offer->created_us = offer->updated_us;
-    m_photos_replace(&offer->photos, photos, offer->revision);
+    m_photos_replace(&offer->photos, photos, offer->revision, offer->updated_us);
     end_change(offer, MOVE_PUBLISH, OFFER_ACTIVE);
 }
 
@@ -616,7 +618,8 @@ static void step_update(struct model *model)
     offer->number = model->number;
     offer->amount = amount;
     offer->currency = currency;
-    m_photos_replace(&offer->photos, &photos, offer->revision);
+    m_photos_replace(&offer->photos, &photos, offer->revision, offer->updated_us);
+    m_photos_ask_late(&offer->photos, true, offer->revision, offer->updated_us);
     end_change(offer, MOVE_UPDATE, offer->status);
     check_receipt(model, &receipt, offer);
     /* The same call again is answered alike although the revision is another one now. */

@@ -57,7 +57,17 @@ static const struct m_photo *find(const struct m_photos *photos, int url)
     return NULL;
 }
 
-void m_photos_replace(struct m_photos *photos, const struct m_photos *wished, int64_t revision)
+static void ask(struct m_photo *photo, int64_t revision, int64_t now_us, int count)
+{
+    *photo = (struct m_photo){.url = photo->url,
+                              .state = M_ASKED,
+                              .asked = revision,
+                              .asked_us = now_us,
+                              .ask_count = count};
+}
+
+void m_photos_replace(struct m_photos *photos, const struct m_photos *wished, int64_t revision,
+                      int64_t now_us)
 {
     struct m_photos before = *photos;
 
@@ -65,19 +75,31 @@ void m_photos_replace(struct m_photos *photos, const struct m_photos *wished, in
     for (int i = 0; i < wished->count; i++) {
         const struct m_photo *known = find(&before, wished->list[i].url);
 
-        if (known)
-            photos->list[i] = *known;
-        else
-            photos->list[i] =
-                (struct m_photo){.url = wished->list[i].url, .state = M_ASKED, .asked = revision};
+        photos->list[i] = known ? *known : wished->list[i];
+        if (!known)
+            ask(&photos->list[i], revision, now_us, 1);
     }
 }
 
-void m_photos_ask_again(struct m_photos *photos, int64_t revision)
+void m_photos_ask_again(struct m_photos *photos, int64_t revision, int64_t now_us)
+{
+    for (int i = 0; i < photos->count; i++)
+        if (photos->list[i].state == M_ASKED)
+            ask(&photos->list[i], revision, now_us, 1);
+}
+
+void m_photos_ask_late(struct m_photos *photos, bool is_named, int64_t revision, int64_t now_us)
 {
     for (int i = 0; i < photos->count; i++) {
-        if (photos->list[i].state == M_ASKED)
-            photos->list[i].asked = revision;
+        struct m_photo *photo = &photos->list[i];
+        int64_t passed_s = (now_us - photo->asked_us) / SECOND_US;
+
+        if (photo->state == M_FAILED && is_named && passed_s >= 60)
+            ask(photo, revision, now_us, photo->ask_count + 1);
+        else if (photo->state == M_ASKED && passed_s >= 24 * 3600 && photo->ask_count < 3)
+            ask(photo, revision, now_us, photo->ask_count + 1);
+        else if (photo->state == M_ASKED && passed_s >= 24 * 3600)
+            photo->state = M_FAILED;
     }
 }
 
@@ -90,7 +112,7 @@ enum offer_status m_photos_settle(struct m_photos *photos, enum m_category categ
     for (int i = 0; i < photos->count; i++) {
         ready += photos->list[i].state == M_READY;
         pending += photos->list[i].state == M_ASKED;
-        asked_now += photos->list[i].asked == revision;
+        asked_now += photos->list[i].asked == revision && photos->list[i].ask_count <= 1;
     }
     if (was_waiting && photos->wait_us && !asked_now)
         limit_us = photos->wait_us;

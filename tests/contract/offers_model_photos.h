@@ -23,6 +23,8 @@ struct m_photo {
     int url;
     enum m_state state;
     int64_t asked; /* the revision that asked */
+    int64_t asked_us;
+    int ask_count;
     int attempt;
     int what; /* the hash of a ready one, the reason of a failed one */
 };
@@ -40,8 +42,11 @@ void m_photos_fill(const struct m_photos *photos, struct arena *arena,
                    Torg__V1__OfferContent *content);
 
 /* The list becomes `wished`; what was there keeps its state, the rest is asked for now. */
-void m_photos_replace(struct m_photos *photos, const struct m_photos *wished, int64_t revision);
-void m_photos_ask_again(struct m_photos *photos, int64_t revision);
+void m_photos_replace(struct m_photos *photos, const struct m_photos *wished, int64_t revision,
+                      int64_t now_us);
+void m_photos_ask_again(struct m_photos *photos, int64_t revision, int64_t now_us);
+/* What has failed, if a person names it, and what was not answered for a day. */
+void m_photos_ask_late(struct m_photos *photos, bool is_named, int64_t revision, int64_t now_us);
 
 /* ACTIVE or WAITING for an offer that is to be shown, changed at now_us to this revision. */
 enum offer_status m_photos_settle(struct m_photos *photos, enum m_category category,

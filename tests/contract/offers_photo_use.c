@@ -16,6 +16,7 @@
 #include "offers/record/offer_record.h"
 #include "offers/record/photo_use.h"
 #include "photos/ledger.h"
+#include "photos/source.h"
 
 #define STEM_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define STEM_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
@@ -393,6 +394,27 @@ static void a_swept_photo_that_is_answered_late_is_asked_for_again(void **state)
     assert_int_equal(photo->state, TORG__V1__PHOTO__STATE__READY);
 }
 
+static void a_damaged_note_of_an_address_is_as_good_as_none(void **state)
+{
+    struct scene *scene = start(state);
+    Torg__V1__PhotoResult__Item *item = MESSAGE_NEW(photo_result__item, scene->arena);
+    struct fetch_state told = {.etag = "one", .modified = ""};
+    Torg__V1__PhotoResult__Item *known;
+    struct err err;
+
+    item->sizes = arena_array(scene->arena, 1, sizeof(*item->sizes));
+    item->sizes[item->n_sizes++] = MESSAGE_NEW(photo_size, scene->arena);
+    item->sizes[0]->key = arena_strdup(scene->arena, STEM_A "-1-240.jpg");
+    OK(source_keep(scene->place.store, "https://x.example/a", &told, item, &err));
+    OK(source_find(scene->place.store, "https://x.example/a", scene->arena, &told, &known, &err));
+    assert_string_equal(known->sizes[0]->key, STEM_A "-1-240.jpg");
+    OK(store_write_one(scene->place.store, "UPDATE photo_source SET body = $1",
+                       STORE_WITH(STORE_V_BLOB(bytes_of("\xff\xff"))), NULL, &err));
+    OK(source_find(scene->place.store, "https://x.example/a", scene->arena, &told, &known, &err));
+    assert_null(known);
+    assert_string_equal(told.etag, ""); /* so that the whole file is asked for */
+}
+
 static void offers_of_before_are_listed(void **state)
 {
     struct scene *scene = start(state);
@@ -498,6 +520,7 @@ static const struct test_case cases[] = {
     CASE(an_upload_that_waits_is_kept_and_not_shown),
     CASE(who_is_killed_in_the_middle_leaves_no_orphan),
     CASE(a_swept_photo_that_is_answered_late_is_asked_for_again),
+    CASE(a_damaged_note_of_an_address_is_as_good_as_none),
     CASE(offers_of_before_are_listed),
     CASE(the_same_photo_in_other_offers_is_told),
     CASE(a_result_outruns_no_edit),

@@ -617,7 +617,7 @@ static void the_first_ready_photo_shows_the_offer(void **state)
     assert_int_equal(count_preset(scene, TORG__V1__CABINET__PRESET__ACTIVE), 0);
     assert_int_equal(offers_get(&scene->place.offers, &anyone, id, scene->arena, &offer, &err),
                      ERR_NOT_FOUND);
-    clock_manual_advance(&scene->place.clock, INT64_C(40) * 86400 * SECOND_US);
+    clock_manual_advance(&scene->place.clock, INT64_C(23) * 3600 * SECOND_US);
     assert_int_equal(look_at_due(scene), 0); /* no limit, and no time to live before it is shown */
     assert_true(answer(scene, id, 1, 'b', 1, "h"));
     check(scene, id, OFFER_ACTIVE, 2);
@@ -627,6 +627,82 @@ static void the_first_ready_photo_shows_the_offer(void **state)
     assert_true(moment_own_us(offer->expire_time) - moment_own_us(offer->update_time) ==
                 INT64_C(30) * 86400 * SECOND_US);
     assert_int_equal(offer_of(scene, create(scene, "rings", ""))->status, OFFER_ACTIVE);
+}
+
+/* Deleted by retention while nobody fetched, or dropped by a person: nobody will answer. */
+static void a_request_that_was_lost_is_asked_anew_and_then_told(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "rings", "ab");
+    const Torg__V1__Offer *offer;
+
+    for (int64_t asked = 2; asked <= 3; asked++) {
+        clock_manual_advance(&scene->place.clock, INT64_C(86399) * SECOND_US);
+        assert_int_equal(look_at_due(scene), 0);
+        clock_manual_advance(&scene->place.clock, 2 * SECOND_US);
+        assert_int_equal(look_at_due(scene), 1);
+        check(scene, id, OFFER_WAITING, asked);
+        offer = offer_of(scene, id);
+        assert_int_equal(offer->content->photos[0]->request_revision, asked);
+        assert_int_equal(offer->content->photos[1]->request_revision, asked);
+        assert_int_equal(look_at_due(scene), 0);
+    }
+    clock_manual_advance(&scene->place.clock, INT64_C(86401) * SECOND_US);
+    assert_int_equal(look_at_due(scene), 1);
+    check(scene, id, OFFER_WAITING, 4);
+    offer = offer_of(scene, id);
+    assert_int_equal(offer->content->photos[0]->state, TORG__V1__PHOTO__STATE__FAILED);
+    assert_non_null(strstr(offer->content->photos[0]->reason, "nobody has fetched it"));
+    assert_true(*offer->wait_reason != '\0');
+    clock_manual_advance(&scene->place.clock, INT64_C(90) * 86400 * SECOND_US);
+    assert_int_equal(look_at_due(scene), 0);
+    assert_true(answer(scene, id, 3, 'b', 1, "h")); /* somebody has it after all */
+    check(scene, id, OFFER_ACTIVE, 5);
+}
+
+static int64_t request_of(struct scene *scene, offerid id)
+{
+    return offer_of(scene, id)->content->photos[0]->request_revision;
+}
+
+static void what_failed_is_asked_again_when_its_seller_saves(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "rings", "a");
+
+    assert_true(answer(scene, id, 1, 'a', 1, ""));
+    assert_true(*offer_of(scene, id)->wait_reason != '\0');
+    clock_manual_advance(&scene->place.clock, 50 * SECOND_US);
+    update(scene, id, "rings", "a");
+    assert_int_equal(request_of(scene, id), 1); /* a minute has not passed */
+    clock_manual_advance(&scene->place.clock, 20 * SECOND_US);
+    update(scene, id, "rings", "a");
+    assert_int_equal(request_of(scene, id), 4);
+    check(scene, id, OFFER_WAITING, 4);
+    assert_string_equal(offer_of(scene, id)->wait_reason, "");
+    assert_false(answer(scene, id, 1, 'a', 9, "h")); /* of the request before */
+    assert_true(answer(scene, id, 4, 'a', 1, "h"));
+    check(scene, id, OFFER_ACTIVE, 5);
+    clock_manual_advance(&scene->place.clock, INT64_C(86400) * SECOND_US);
+    update(scene, id, "rings", "a");
+    assert_int_equal(request_of(scene, id), 4); /* a ready one is left alone */
+}
+
+/* An offer that is shown later without its photo is not kept from that by its being tried again. */
+static void another_try_prolongs_no_wait(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "lamps", "a");
+
+    for (int64_t revision = 1; revision < 16; revision += 2) {
+        assert_true(answer(scene, id, revision, 'a', 1, ""));
+        clock_manual_advance(&scene->place.clock, 61 * SECOND_US);
+        update(scene, id, "lamps", "a");
+        check(scene, id, OFFER_WAITING, revision + 2);
+    }
+    clock_manual_advance(&scene->place.clock, (601 - 8 * 61) * SECOND_US);
+    assert_int_equal(look_at_due(scene), 1);
+    check(scene, id, OFFER_ACTIVE, 18);
 }
 
 static void the_limit_shows_the_offer(void **state)
@@ -774,6 +850,9 @@ static const struct test_case cases[] = {
     CASE(the_largest_offer_is_banned_like_any),
     CASE(wrong_results_are_told_by_field),
     CASE(the_first_ready_photo_shows_the_offer),
+    CASE(a_request_that_was_lost_is_asked_anew_and_then_told),
+    CASE(what_failed_is_asked_again_when_its_seller_saves),
+    CASE(another_try_prolongs_no_wait),
     CASE(the_limit_shows_the_offer),
     CASE(without_hope_it_stays_with_a_reason),
     CASE(a_ban_outlives_the_wait),

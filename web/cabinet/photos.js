@@ -117,11 +117,13 @@ export function photoFields(photos, max, changed) {
       t("photoFirst")) : null;
     const state = photo.state
       ? h("span", { class: `badge ${BADGES[photo.state] || ""}` }, t(`ph${photo.state}`)) : null;
+    /* it sends the form: an offer that is saved has what failed tried again */
+    const again = photo.state === "FAILED" ? h("button", { class: "button small" }, t("photoAgain")) : null;
     const away = h("button", { class: "icon-button", type: "button", onclick: () => remove(at),
       "aria-label": t("photoRemove", { number: at + 1 }) }, icon("close"));
     return h("li", target(at), h("div", { class: "photo-row" }, picture(photo, at), input,
       isUpload(photo) ? h("span", { class: "photo-own dim small" }, t("photoOwn", { number: at + 1 })) : null,
-      state, first, away),
+      state, again, first, away),
       photo.reason ? h("p", { class: "error small" }, reasonNode(photo.reason)) : null, problemLine(name));
   }
 

@@ -194,6 +194,8 @@ export const RUSSIAN = [
   ["the picture cannot be decoded: it is damaged, or too much for memory",
     "картинка не читается: она повреждена или слишком велика"],
   ["the uploaded file is gone: upload it again", "загруженного файла больше нет: загрузите его снова"],
+  ["nobody has fetched it for days: save the offer to have it tried again",
+    "за несколько дней её никто не скачал: сохраните объявление, и мы попробуем ещё раз"],
   ["'{value}' is not the address of an upload", "«{value}» — не адрес загруженного файла"],
   ["the offer has no room for it: shorten its texts", "в объявлении не хватает места: сократите тексты"],
   ["the server has not answered lately", "сервер недавно не отвечал"],

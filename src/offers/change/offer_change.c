@@ -147,18 +147,27 @@ static bool is_checked(const struct offer_change *change, enum offer_status to)
     return to == OFFER_ACTIVE && change->move != MOVE_UNBAN && change->move != MOVE_SHOW;
 }
 
+static enum photos_named who_names(const struct offer_change *change)
+{
+    if (!change->content || change->move == MOVE_PHOTOS)
+        return PHOTOS_NOT_NAMED;
+    return change->is_by_hand ? PHOTOS_BY_HAND : PHOTOS_BY_FEED;
+}
+
 /* The results of one that was deleted were not taken: it asks again for what it still lacks. */
 static int ask_for_photos(struct offer_change *change, struct err *err)
 {
     Torg__V1__Offer *after = change->after;
     bool again = change->move == MOVE_REVIVE;
 
-    if (!change->content && !again)
+    if (!change->content && !again && change->move != MOVE_SHOW)
         return 0;
     if (!change->content) /* it is the one of `before` too */
         after->content =
             (Torg__V1__OfferContent *)record_copy(&after->content->base, change->author->arena);
     photos_ask(after, again);
+    if (change->move != MOVE_PHOTOS)
+        photos_ask_late(after, who_names(change));
     return own_uploads_settle(change->offers->store, after, change->author->arena, err);
 }
 

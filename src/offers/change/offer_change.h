@@ -22,6 +22,7 @@ struct offer_change {
     offerid wished_id;         /* of a new one; 0: any */
     int64_t expected_revision; /* 0: any */
     enum offer_move move;
+    bool is_by_hand; /* a person saves it: photos that had failed are tried at once */
     Torg__V1__OfferContent *content; /* of publishing and updating; put into its stored form */
     bool takes_reserve;              /* as in offer_save.h */
     /* Stands in for one that cannot be read; `also` keeps what was there. NULL: ERR_CORRUPT. */

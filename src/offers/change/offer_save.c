@@ -10,6 +10,7 @@
 #include "codec/moment.h"
 #include "offers/bounds.h"
 #include "offers/change/external_item.h"
+#include "offers/change/photos.h"
 #include "offers/record/freshness.h"
 #include "offers/record/offer_counts.h"
 #include "offers/record/offer_record.h"
@@ -58,14 +59,16 @@ void offer_save_release(struct offer_save *save)
 }
 
 /* When the worker has to look at it (the column expires_us): an ACTIVE one then expires, one that
- * waits for a photo has waited enough. 0: never. */
+ * waits for a photo has waited enough, or for so long that it is asked for anew. 0: never. */
 static int64_t due_of(const Torg__V1__Offer *offer)
 {
+    bool waits = offer->status == TORG__V1__OFFER__STATUS__WAITING;
+    int64_t asks_us = waits ? photos_due_us(offer) : 0;
+    int64_t ends_us = waits && !*offer->wait_reason ? moment_own_us(offer->wait_until) : 0;
+
     if (offer->status == TORG__V1__OFFER__STATUS__ACTIVE)
         return moment_own_us(offer->expire_time);
-    if (offer->status == TORG__V1__OFFER__STATUS__WAITING && !*offer->wait_reason)
-        return moment_own_us(offer->wait_until);
-    return 0;
+    return ends_us && (!asks_us || ends_us < asks_us) ? ends_us : asks_us;
 }
 
 /* What a change of the catalogue looks for; NULL (with no bytes) for a deleted one. */

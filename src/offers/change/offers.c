@@ -106,6 +106,7 @@ int offers_update(const struct offers *offers, const struct author *author, offe
                                   .id = id,
                                   .expected_revision = expected_revision,
                                   .move = MOVE_UPDATE,
+                                  .is_by_hand = true,
                                   .content = content};
 
     assert(offers->store && offers->clock);

@@ -59,6 +59,8 @@ static void settle_failed(Torg__V1__Photo *photo)
 static void settle_ready(Torg__V1__Photo *photo, const Torg__V1__PhotoResult__Item *item)
 {
     photo->state = STATE(READY);
+    photo->ask_time = NULL;
+    photo->ask_count = 0;
     photo->attempt = SETTLED_ATTEMPT;
     photo->sizes = item->sizes;
     photo->n_sizes = item->n_sizes;

@@ -8,7 +8,9 @@
 
 #include "catalog/bounds.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "model/bounds.h"
+#include "model/photo_address.h"
 #include "offers/bounds.h"
 #include "offers/change/offer_change.h"
 #include "offers/record/offer_record.h"
@@ -20,16 +22,80 @@ enum { FIELD_SIZE = 64 };
 
 /* --- asking --- */
 
+/* By this revision, and as if nothing had been told of it. */
+static void ask(const Torg__V1__Offer *offer, Torg__V1__Photo *photo, int32_t count)
+{
+    char *url = photo->source_url;
+
+    torg__v1__photo__init(photo);
+    photo->source_url = url;
+    photo->state = STATE(WAITING);
+    photo->request_revision = offer->revision;
+    photo->ask_time = offer->update_time;
+    photo->ask_count = count;
+}
+
 void photos_ask(Torg__V1__Offer *offer, bool again)
 {
     for (size_t i = 0; i < offer->content->n_photos; i++) {
         Torg__V1__Photo *photo = offer->content->photos[i];
 
-        if (photo->state != STATE(WAITING) || (photo->request_revision && !again))
-            continue;
-        photo->request_revision = offer->revision;
-        photo->attempt = 0;
+        if (photo->state == STATE(WAITING) && (!photo->request_revision || again))
+            ask(offer, photo, 1);
     }
+}
+
+/* Its request was lost: deleted unread, or dropped by a person. */
+static void chase(const Torg__V1__Offer *offer, Torg__V1__Photo *photo)
+{
+    if (photo->ask_count < PHOTO_ASK_COUNT_MAX) {
+        ask(offer, photo, photo->ask_count + 1);
+        return;
+    }
+    photo->state = STATE(FAILED);
+    photo->reason = (char *)"nobody has fetched it for days: save the offer to have it tried again";
+}
+
+static bool may_ask(const Torg__V1__Photo *photo, enum photos_named named, int64_t passed_us)
+{
+    switch (named) {
+    case PHOTOS_NOT_NAMED:
+        return false;
+    case PHOTOS_BY_FEED:
+        return passed_us >= (int64_t)PHOTO_ASK_AGAIN_S * SECOND_US;
+    case PHOTOS_BY_HAND: /* an upload is looked up, not fetched */
+        return photo_address_is_upload(photo->source_url) ||
+               passed_us >= (int64_t)PHOTO_ASK_BY_HAND_S * SECOND_US;
+    }
+    return false;
+}
+
+void photos_ask_late(Torg__V1__Offer *offer, enum photos_named named)
+{
+    for (size_t i = 0; i < offer->content->n_photos; i++) {
+        Torg__V1__Photo *photo = offer->content->photos[i];
+        int64_t passed_us = moment_own_us(offer->update_time) - moment_own_us(photo->ask_time);
+
+        if (photo->state == STATE(FAILED) && may_ask(photo, named, passed_us))
+            ask(offer, photo, photo->ask_count + 1);
+        else if (photo->state == STATE(WAITING) && photo->request_revision &&
+                 passed_us >= (int64_t)PHOTO_SILENCE_S * SECOND_US)
+            chase(offer, photo);
+    }
+}
+
+int64_t photos_due_us(const Torg__V1__Offer *offer)
+{
+    int64_t due_us = 0;
+
+    for (size_t i = 0; i < offer->content->n_photos; i++) {
+        const Torg__V1__Photo *photo = offer->content->photos[i];
+        int64_t at_us = moment_own_us(photo->ask_time) + (int64_t)PHOTO_SILENCE_S * SECOND_US;
+
+        if (photo->state == STATE(WAITING) && (!due_us || at_us < due_us))
+            due_us = at_us;
+    }
+    return due_us;
 }
 
 static bool is_asked(const Torg__V1__PhotoRequest *request, const char *url)
@@ -161,13 +227,17 @@ static void note_result(Torg__V1__Photo *photo, const Torg__V1__PhotoResult__Ite
                         bool is_full)
 {
     char *url = photo->source_url;
-    int64_t revision = photo->request_revision;
+    const Torg__V1__Photo asked = *photo;
 
     torg__v1__photo__init(photo);
     photo->source_url = url;
-    photo->request_revision = revision;
+    photo->request_revision = asked.request_revision;
     photo->attempt = item->attempt;
     photo->state = is_full ? STATE(FAILED) : item->state;
+    if (photo->state == STATE(FAILED)) {
+        photo->ask_time = asked.ask_time;
+        photo->ask_count = asked.ask_count;
+    }
     if (is_full) {
         photo->reason = (char *)"the offer has no room for it: shorten its texts";
     } else if (item->state == STATE(READY)) {

@@ -19,6 +19,21 @@
  * Changes the content's photos. */
 void photos_ask(Torg__V1__Offer *offer, bool again);
 
+/* Whose word it is that an offer has these photos. */
+enum photos_named {
+    PHOTOS_NOT_NAMED, /* only time has passed */
+    PHOTOS_BY_FEED,   /* again and again: what has failed is asked for a few times a day */
+    PHOTOS_BY_HAND,   /* its seller's: at once */
+};
+
+/* Asks anew, by the offer's revision, for photos that have failed and are named again, and for
+ * those whose request was not answered for PHOTO_SILENCE_S; after some of those they have failed.
+ * Changes the content's photos. */
+void photos_ask_late(Torg__V1__Offer *offer, enum photos_named named);
+
+/* When the first of those that wait is asked for anew; 0: none waits. */
+int64_t photos_due_us(const Torg__V1__Offer *offer);
+
 /* The photos this revision of the offer asked for and that were not answered; NULL: none. Borrows
  * from the offer. */
 Torg__V1__PhotoRequest *photos_request(const Torg__V1__Offer *offer, int64_t revision,

@@ -30,10 +30,13 @@ static size_t count_photos(const Torg__V1__OfferContent *content, Torg__V1__Phot
     return count;
 }
 
+/* For the first time: one that is tried again prolongs nothing. */
 static bool asks_for_photo(const Torg__V1__Offer *offer)
 {
     for (size_t i = 0; i < offer->content->n_photos; i++) {
-        if (offer->content->photos[i]->request_revision == offer->revision)
+        const Torg__V1__Photo *photo = offer->content->photos[i];
+
+        if (photo->request_revision == offer->revision && photo->ask_count <= 1)
             return true;
     }
     return false;
