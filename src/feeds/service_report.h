@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* service_report.h - the methods of FeedService that tell what became of rows, for service.c's
+/* service_report.h - the methods of FeedService that report what became of rows, for service.c's
  * table. */
 #ifndef TORG_FEEDS_SERVICE_REPORT_H
 #define TORG_FEEDS_SERVICE_REPORT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * end.h - the end of a task: held, or what it calls not available is withdrawn, and everything of
- * the feed that is older is deleted.
+ * end.h - the end of a task: it is held for a decision, or the offers that it calls unavailable are
+ * withdrawn and everything of the feed that is older is deleted.
  *
  * Both go by chunks, each of them a few transactions that leave the task ENDING; nobody has
  * to remember where it stood. Whoever may go on calls feed_end_go_on until the task is DONE.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events.h - feeds that come by the topic feed-events; and the keeping of all feeds' tasks.
+ * events.h - feeds that arrive through the topic feed-events; and the upkeep of all feeds' tasks.
  *
  * A record is a FeedEvent that names its seller, feed and task; its key is SELLER/FEED, so that the
  * events of a feed stay in order. Offsets are committed after what they stand for is durable, that

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * faults.h - all that is wrong with a row at once: what its sender refuses it for, and what its
- * category says against the rest.
+ * faults.h - everything that is wrong with a row, reported at once: what its reader refused, and
+ * what its category objects to in the rest.
  */
 #ifndef TORG_FEEDS_APPLY_FAULTS_H
 #define TORG_FEEDS_APPLY_FAULTS_H

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reading.h - how a seller says that his files are read (FeedReading), where they do not say it
- * themselves. */
+/* reading.h - how a seller wants his files to be read (FeedReading), where the files do not say. */
 #ifndef TORG_FEEDS_APPLY_READING_H
 #define TORG_FEEDS_APPLY_READING_H
 

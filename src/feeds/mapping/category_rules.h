@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * category_rules.h - the file of --categories: what a seller says his categories are.
+ * category_rules.h - the file of --categories: which of our categories a seller's categories are.
  *
  * CSV in one of two forms. With the names of its columns in the first line, as `torg feed check
  * --template` writes it (more columns may follow, in any order behind the first two):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memo.h - what was found for a text before: feeds say the same few names in every row.
+ * memo.h - a cache of what was found for a text: feeds repeat the same few names in every row.
  *
  * A hash table with open places, at most half full. When it is full the oldest are forgotten, all
  * at once, so a hostile file makes it useless but not large.

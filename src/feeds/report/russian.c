@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* russian.c - see russian.h: forms are compared one after the other, the first that fits holds. */
+/* russian.c - see russian.h: patterns are tried one after the other, and the first that matches is
+ * used. */
 #include "feeds/report/russian.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * schedule.h - feeds that are fetched by their address, as they are stored: when each is due, what
- * is known of its file, and what came of its last runs.
+ * is known of its file, and how its last runs ended.
  *
  *      due ── fetched ──► feed_schedule_open_task ── rows, end ──► feed_schedule_end_run ──► due
  *                │ unchanged, failed                                  ▲

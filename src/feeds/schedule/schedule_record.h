@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schedule_record.h - a row of feed_schedule, for schedule.c and schedule_run.c alone. */
+/* schedule_record.h - a row of feed_schedule, only for schedule.c and schedule_run.c. */
 #ifndef TORG_FEEDS_SCHEDULE_SCHEDULE_RECORD_H
 #define TORG_FEEDS_SCHEDULE_SCHEDULE_RECORD_H
 

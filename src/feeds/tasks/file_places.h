@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_places.h - who may send whole files by call at once: each holds a thread that works for
- * calls, for a minute or two, so that they are few, and nobody has all of them.
+ * file_places.h - who may send whole files by call at the same time: each holds a worker thread for
+ * a minute or two, so places are few, and no caller gets all of them.
  *
  * Threads: any.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kept_map.h - what a seller has said the categories of his feed are (category_rules.h), kept for
- * imports that do not say it themselves.
+ * kept_map.h - which of our categories a seller has said his are (category_rules.h), kept for
+ * imports that come without such a file.
  *
  * A file that has been fetched by address may mean something else when this changes: in the same
  * transaction it becomes due, to be taken whatever it is. A run under way sees that it was made due

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rules.h - what a feed may do without being asked, and for how long it can be taken back.
+ * rules.h - what a feed may do without confirmation, and for how long it can be undone.
  */
 #ifndef TORG_FEEDS_TASKS_RULES_H
 #define TORG_FEEDS_TASKS_RULES_H
