@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* title_word.h - a word of titles that another begins, or is a letter or two away from. */
+/* title_word.h - the word of titles that another word begins, or is a letter or two away from. */
 #ifndef TORG_SEARCH_ASKING_TITLE_WORD_H
 #define TORG_SEARCH_ASKING_TITLE_WORD_H
 

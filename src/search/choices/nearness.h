@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nearness.h - what counts beside the words: of offers that have all of them, those come first that
- * have them side by side in the order that was typed; of all, those that have them in the very
- * form, and those that are what the text says the thing is.
+ * nearness.h - what counts beside the words (proximity): of offers that have all of them, those
+ * come first that have them side by side in the order that was typed; of all, those that have them
+ * in exactly that form, and those that are the thing that the text names.
  *
  * They are asked for as bonuses: clauses that nobody has to match, and that count little beside the
  * words themselves.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tiers.h - a list in two parts: the offers that have all words, behind them those that lack some.
+ * tiers.h - a list in two parts: the offers that have all words, followed by those that lack some.
  * Each is a list of the searcher, with a cursor of its own; a page may begin in one and end in the
  * other.
  *

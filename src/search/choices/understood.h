@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * understood.h - what a page is told of the words of its text that were not searched as words.
+ * understood.h - what a page learns of the words of its text that were not searched as words.
  */
 #ifndef TORG_SEARCH_CHOICES_UNDERSTOOD_H
 #define TORG_SEARCH_CHOICES_UNDERSTOOD_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * votes.h - which categories texts were found to be about, kept for some seconds.
+ * votes.h - which categories texts were found to be about: a cache that lives for some seconds.
  *
  * A page of several categories is asked for up to three times (likely.h): as it is, for its sample,
  * and in the order that the sample tells. Of a text that was searched a moment ago the answer is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * completions.h - how may a line that is being typed go on, by the titles that fit so far?
+ * completions.h - how might a line that is being typed continue, by the titles that match so far?
  *
  * Of each title: the word that the last typed one begins, alone and with the one and two words
  * behind it; when the last one is whole, the words behind it. The more titles say the same - in any

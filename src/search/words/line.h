@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line.h - a buyer's line, with what spelling has to leave alone hidden from it.
+ * line.h - a buyer's line, with the parts hidden that spelling must not change.
  *
  * Words and "phrases" are corrected. What stands with a sign (-without, !exact, begin*, typo~) is
  * what the buyer has asked for to the letter; its bytes, and the quotes, give way to HIDDEN, which

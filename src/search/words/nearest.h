@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nearest.h - the last resort for a text that finds nothing whatever is done: words that offers
- * have and that begin as its words do.
+ * nearest.h - the last resort for a text that still finds nothing: words of offers that begin as
+ * its words do.
  */
 #ifndef TORG_SEARCH_WORDS_NEAREST_H
 #define TORG_SEARCH_WORDS_NEAREST_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * price_words.h - a price that a line tells in words: "до 20000", "от 5 до 10 тыс", "under $5,000".
+ * price_words.h - a price that a line gives in words: "до 20000", "от 5 до 10 тыс", "under $5,000".
  *
  * A bare number may be anything. It is a price behind a word that bounds one, and when it has a
  * currency, or else is no year, at least a hundred, and nothing is counted in it ("до 500 кг").

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spelling.h - a buyer's line, put right before it is searched.
+ * spelling.h - a buyer's line, corrected before it is searched.
  *
  * What may be changed is said in line.h, what is likely meant in spell/speller.h, and what each
  * text finds by whoever asks.
