@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.h - which snippets there are, and how each is taken in: a tree of sections.
+ * config.h - which snippets there are, and how each is read in: a tree of sections.
  *
  *   Body { ChildrenOnly: true  Output: JSON        # the root, whose Name is empty: for all
  *     Sections { Name: "rating" }                               # the snippet "rating"

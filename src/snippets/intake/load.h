@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load.h - the full state of a snippet or a group, taken in piece by piece and shown when it is
- * whole; what is not in it goes (generation.h).
+ * load.h - the full state of a snippet or a group, received piece by piece and shown when it is
+ * complete; whatever is not in it is removed (generation.h).
  *
  * Threads: any. A load is known by its name and number alone: whoever has those can go on with it.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load_file.h - the file of a full load, row by row: JSON lines, CSV or Avro, told by its first
- * bytes; packed by gzip or not.
+ * load_file.h - the file of a full load, row by row: JSON lines, CSV or Avro, recognised by its
+ * first bytes; packed by gzip or not.
  *
  *   {"key": "o-1", "language": "en", "value": {"stars": 4.5}}      language may be missing
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page.h - snippets for a page that does not wait for them longer than it wants to.
+ * page.h - snippets for a page, within the time that the page is willing to wait for them.
  *
  *   page's thread ── snippets_batch_at_hand: all of it is in memory, most often; else
  *        │

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cache.h - what pages were shown lately, in memory: asked for again it costs no read of the store.
+ * cache.h - what pages were shown lately, in memory: a cache, so that asking again costs no read of
+ * the store.
  *
  *   a page ── snippet_cache_find ──> the keys of which all is known
  *          └─ the store's rows of the others ── snippet_cache_keep ──> known from now on

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * generation.h - full loads: all rows of a snippet at once, shown when they are whole.
+ * generation.h - full loads: all rows of a snippet at once, shown when they are complete.
  *
  *   begin ──> rows go to the generation that is loading, which nobody is shown
  *   switch ─> it is live; the one that was live is `back`, kept to go back to
