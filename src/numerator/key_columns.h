@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * key_columns.h - which columns of a table make the key: as told ("a,b"), or those of business_id,
+ * key_columns.h - which columns of a table make the key: as given ("a,b"), or those of business_id,
  * offer_id, shop_id, warehouse_id that it has, or pk.
  */
 #ifndef TORG_NUMERATOR_KEY_COLUMNS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table_json.c - JSON lines: one object per line. A member that is missing or null is an empty
- * cell; lists and objects are no cells, and refused where one is asked for. */
+ * cell; lists and objects are not cells, and refused where one is asked for. */
 #include <inttypes.h>
 
 #include "base/text.h"
