@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_feed_check.c - torg feed check: what a feed file is, and what would become of its rows, by
- * the catalogue alone. Nothing is sent and nothing is written but the template of categories.
+ * the catalogue only. Nothing is sent and nothing is written but the template of categories.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_verify.c - torg verify: runs the checks of InspectService, step by step, and tells of each.
- */
+/* cmd_verify.c - torg verify: runs the checks of InspectService, step by step, and reports on
+ * each. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* command_find.c - a command by the words that were typed, and what is told when it fails. */
+/* command_find.c - finds a command by the words that were typed, and reports how it failed. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

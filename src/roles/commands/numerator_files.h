@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* numerator_files.h - what commands on numbers share: the blob store, for names like
- * blob:states/shop; options of a batch, and what it tells. */
+ * blob:states/shop; options of a batch, and what it prints. */
 #ifndef TORG_ROLES_COMMANDS_NUMERATOR_FILES_H
 #define TORG_ROLES_COMMANDS_NUMERATOR_FILES_H
 

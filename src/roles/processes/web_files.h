@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * web_files.h - the files of web/, in the program: its pages need nothing beside it.
+ * web_files.h - the files of web/, built into the program: its pages need nothing else.
  *
  * The table is written by tools/embed-web from the list in web/meson.build.
  */
