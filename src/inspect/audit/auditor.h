@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * auditor.h - goes through everything all the time, and puts right what differs.
+ * auditor.h - compares all stages with each other, continuously, and repairs what differs (anti-
+ * entropy).
  *
  *   round: offers ↔ registry ↔ numbers ↔ index of every replica, of every epoch
  *     │ steps of verify.h, page by page: so many keys per second, a small part of a core

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pipeline.c - see pipeline.h. Who finds the answer too old reads a new one; those who come
- * meanwhile are told the old one, and wait only when there is none. */
+/* pipeline.c - see pipeline.h. Whoever finds the answer too old reads a new one; those who come
+ * meanwhile get the old one, and wait only when there is none. */
 #include "inspect/pipeline/pipeline.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pipeline_store.c - what the store tells of the pipeline: see pipeline.h. Each part is a snapshot
+/* pipeline_store.c - what the store says of the pipeline: see pipeline.h. Each part is a snapshot
  * of its own: no figure is compared with one of another part. */
 #include <inttypes.h>
 

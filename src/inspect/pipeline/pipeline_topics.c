@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pipeline_topics.c - what topics and searchers tell of the pipeline: see pipeline.h. */
+/* pipeline_topics.c - what topics and searchers say of the pipeline: see pipeline.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* change.c - see change.h. The store is read in one moment; searchers are asked then. */
+/* change.c - see change.h. The store is read as of one moment; then searchers are asked. */
 #include "inspect/trace/change.h"
 
 #include <assert.h>

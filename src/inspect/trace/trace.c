@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trace.c - see trace.h. Registry, queue and numbers are of one moment; searchers are asked
- * then. */
+/* trace.c - see trace.h. Registry, queue and numbers are read as of one moment; then searchers are
+ * asked. */
 #include "inspect/trace/trace.h"
 
 #include <assert.h>

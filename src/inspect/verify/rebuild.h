@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rebuild.h - a shard of an epoch built anew in memory from the registry, to compare its content
- * with what a searcher has.
+ * rebuild.h - a shard of an epoch rebuilt in memory from the registry, to compare its content with
+ * what a searcher has.
  *
  * Rows become messages by the indexer's own conversion, and messages become documents by the
  * searcher's own application: what is compared is everything between them, queue, topic, order,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slots_read.h - numbers of a shard with the rows of their keys, of one moment; for verify*.c. */
+/* slots_read.h - numbers of a shard with the rows of their keys, as of one moment; for
+ * verify*.c. */
 #ifndef TORG_INSPECT_VERIFY_SLOTS_READ_H
 #define TORG_INSPECT_VERIFY_SLOTS_READ_H
 

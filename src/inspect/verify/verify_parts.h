@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verify_parts.h - what the checks share; for verify*.c alone. */
+/* verify_parts.h - what the checks share; only for verify*.c. */
 #ifndef TORG_INSPECT_VERIFY_VERIFY_PARTS_H
 #define TORG_INSPECT_VERIFY_VERIFY_PARTS_H
 
