@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * backend.h - what coord.c needs of a place where members meet; for backends only.
+ * backend.h - what coord.c needs of a backend, the place where members meet; for backends only.
  *
  * A backend keeps a session (alive while it is renewed), the members and owners of sets, and
  * registers. It decides nothing: coord.c counts the lease, plan.c says who should own what.

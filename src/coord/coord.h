@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * coord.h - who works on which shard, so that two never do; and a few small shared values.
+ * coord.h - who works on which shard, never two at once (leases, fencing tokens); and a few small
+ * shared values.
  *
  * A process opens one handle and is a member. Members that join a set of N shards own N/M of
  * them each (fair within one). Ownership is a lease: it is good until a deadline counted from
