@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * intake.h - from a file's bytes to pictures in the blob store, as a result tells them.
+ * intake.h - from a file's bytes to pictures in the blob store, as a result message describes them.
  *
  * Keys are made of the SHA-256 of the file: the same file is developed again to the same names, so
  * whatever was stopped halfway is done again to the same effect, and nobody can make a file whose

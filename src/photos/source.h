@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.h - what web addresses gave when they were fetched last, while that is in the ledger:
- * whoever names one again is answered without its file, if its server says that it has not changed.
+ * source.h - what web addresses returned when they were fetched last, while that is in the ledger:
+ * whoever names one again is answered without its file, if its server says that it has not changed
+ * (conditional requests).
  */
 #ifndef TORG_PHOTOS_SOURCE_H
 #define TORG_PHOTOS_SOURCE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.h - answers what offers ask for: fetches their photos, has them developed, tells the keys.
+ * worker.h - answers photo requests of offers: fetches the photos, has them developed, sends back
+ * their keys.
  *
  *     photo-requests ──► fetch.h ──► intake.h ──► photo-results
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* developed.c - see develop.h: what was made, and is sent, is let go. */
+/* developed.c - see develop.h: frees what was made, once it has been sent. */
 #include <vips/vips.h>
 
 #include "photos/darkroom/develop.h"
