@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * validate.h - whether what an offer says of itself obeys its category, and its canonical form.
+ * validate.h - whether an offer's content conforms to its category, and its canonical form.
  *
  * Every reason is told at once with the field it belongs to, as the client wrote it:
  * "offer.attributes[2].decimal: 17.5 l is above 10 l, the maximum of "Engine"".

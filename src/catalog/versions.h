@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * versions.h - the catalogue in the store: every version ever applied, and which is in use.
+ * versions.h - the catalogue in the store: every version ever applied, and which is in use
+ * (compare-and-set).
  *
  * A version is a row that never changes; the one in use is a number in a row of its own, changed by
  * compare-and-set. Bodies are packed messages.
