@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event_inbox.h - events by topic, beside the call: for front ends that gather them by themselves.
+ * event_inbox.h - events that arrive by topic instead of by call: for front ends that collect them
+ * themselves.
  *
  * A record of the topic `events` is one RecordEventsRequest, its key the session. It is counted as
  * one that was called for, once however often it comes (events.h); one that cannot be read, or has
