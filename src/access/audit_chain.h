@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * audit_chain.h - a hash over each row of the audit log and the hash of the one before, so that a
- * row which was changed, removed or put in shows.
+ * audit_chain.h - a hash over each row of the audit log and the hash of the previous row (a hash
+ * chain): shows when a row was changed, removed or inserted.
  *
  *   hash(0) = 32 zero bytes
  *   hash(n) = SHA-256(hash(n - 1), seq, at_us, principal, key, action, target, detail)
