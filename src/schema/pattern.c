@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pattern.c - the tree of a pattern as a program (pattern.h).
+ * pattern.c - compiles the tree of a pattern into a program (pattern.h).
  *
  * The walk is as deep as the pattern is long, at worst; a repetition is written as often as it
  * says.

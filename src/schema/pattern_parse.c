@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pattern_parse.c - the text of a pattern as a tree (pattern.h).
+ * pattern_parse.c - parses the text of a pattern into a tree (pattern.h).
  *
  *   alternatives: sequence ("|" sequence)*        item: atom or assertion, with a quantifier
  *

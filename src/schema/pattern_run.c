@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pattern_run.c - a pattern's program over a text (pattern.h).
+ * pattern_run.c - runs a pattern's program over a text, all states of its NFA side by side
+ * (pattern.h).
  *
  * Between two characters there is a set of states, each in it once: a sparse set, emptied in no
  * time. A character leads to the next set. A match may begin anywhere, so state 0 joins each set.

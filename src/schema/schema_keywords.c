@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema_keywords.c - what the keywords of a schema say, one function each (schema.h).
+ * schema_keywords.c - what the keywords of a schema mean, one function each (schema.h).
  *
  * A keyword that the draft does not know is a remark, as the drafts want it.
  */
