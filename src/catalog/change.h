@@ -2,7 +2,8 @@
 /*
  * change.h - putting another catalogue into use: checked, compared, weighed against stored offers.
  *
- * CatalogService answers with these.
+ * CatalogService answers with these. A change names the version that it was made for, and is
+ * refused when another is in use by then: an optimistic lock (versions.h).
  */
 #ifndef TORG_CATALOG_CHANGE_H
 #define TORG_CATALOG_CHANGE_H

@@ -24,9 +24,9 @@ enum {
         512, /* of the system's limit, not for clients: files, peers, operators */
     NET_REACTOR_COUNT_MAX = 64,
     NET_WORKER_COUNT = 64,     /* threads for handlers that block: a group of commits has as many */
-    NET_BRIEF_SPARE_COUNT = 2, /* threads for brief handlers besides one a core: a disk is slow */
+    NET_BRIEF_SPARE_COUNT = 2, /* threads for brief handlers besides one per core: a disk is slow */
     NET_WORKER_COUNT_MAX = 1024,
-    NET_COMPUTE_SPARE_COUNT = 1,  /* searches run at once besides one a core: more are slower */
+    NET_COMPUTE_SPARE_COUNT = 1,  /* searches run at once besides one per core: more are slower */
     NET_COMPUTE_WAIT_COUNT = 48,  /* threads for those that wait meanwhile, for a write or a peer */
     NET_WORKER_QUEUE_MAX = 4096,  /* calls waiting for a worker; then the greediest gets 429 */
     NET_PUT_OFF_MS = 250,         /* a caller who asks too much learns of it so late, or asks on */

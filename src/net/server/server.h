@@ -28,7 +28,7 @@ struct server_options {
     const char *tls_client_ca; /* client certificates are asked for, and checked by it */
     bool tls_client_required;
     bool tls_operators;            /* the operators' port has TLS, too */
-    unsigned reactor_count;        /* 0 = one a core */
+    unsigned reactor_count;        /* 0 = one per core */
     unsigned worker_count;         /* 0 = default of bounds.h, as in all below */
     unsigned connection_count_max; /* NET_CONNECTION_COUNT_MAX */
     unsigned call_count_max;       /* NET_CALL_COUNT_MAX, and no more */

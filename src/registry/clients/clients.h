@@ -3,9 +3,9 @@
  * clients.h - who sends documents, their epochs, and the settled schema of each epoch.
  *
  * Kept in the store; a process holds what it has read of a client, with the number of its state. A
- * transaction that relies on it reads the number again (client_confirm) and is run again with a
- * fresh reading if it has grown. A view is immutable and counted, so callers keep theirs while it
- * is replaced.
+ * transaction that relies on it reads the number again (client_confirm, an optimistic lock) and is
+ * run again with a fresh reading if it has grown. A view is immutable and counted, so callers keep
+ * theirs while it is replaced.
  *
  * Threads: any.
  */

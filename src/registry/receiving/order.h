@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order.h - which of two writes of a document is newer: by epoch, version, moment, in this order.
+ * order.h - which of two writes of a document is newer: by epoch, version, moment, in this order
+ * (last writer wins, by versions that writers give).
  */
 #ifndef TORG_REGISTRY_RECEIVING_ORDER_H
 #define TORG_REGISTRY_RECEIVING_ORDER_H
