@@ -315,19 +315,30 @@ static int commit_docs(struct docs_table **table, struct err *err)
     return taken ? docs_table_commit(taken, err) : 0;
 }
 
+int number_batch_put_tables(struct number_batch_result *result, struct err *err)
+{
+    int rc = commit_docs(&result->new_docs, err);
+
+    return rc ? rc : commit_docs(&result->expired_docs, err);
+}
+
 static int put_out(struct running *running, struct err *err)
 {
     const struct number_batch *batch = running->batch;
+    struct number_batch_result *result = running->result;
     struct outlet *out;
-    int rc = commit_docs(&running->new_docs, err);
+    int rc = 0;
 
-    if (rc == 0)
-        rc = commit_docs(&running->expired_docs, err);
+    result->new_docs = running->new_docs;
+    result->expired_docs = running->expired_docs;
+    running->new_docs = running->expired_docs = NULL;
+    if (!batch->keeps_tables)
+        rc = number_batch_put_tables(result, err);
     if (rc == 0)
         rc = outlet_open(batch->output_state, batch->blob, &out, err);
     if (rc)
         return rc;
-    number_state_put(running->result->state, out);
+    number_state_put(result->state, out);
     return outlet_commit(out, err);
 }
 
@@ -388,6 +399,8 @@ int number_batch_run(const struct number_batch *batch, struct number_batch_resul
 
 void number_batch_release(struct number_batch_result *result)
 {
+    docs_table_abort(result->new_docs);
+    docs_table_abort(result->expired_docs);
     number_run_free(result->runner);
     number_state_free(result->state);
     *result = (struct number_batch_result){0};

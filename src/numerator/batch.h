@@ -33,6 +33,7 @@ struct number_batch {
     double hole_share_max;
     bool is_rebuild_forced;
     uint32_t rebuild_floor; /* V of a rebuild is above it */
+    bool keeps_tables;      /* docs wait in the result for number_batch_put_tables */
     /* Told now and then while offers are read; NULL is fine. */
     void (*progress)(void *arg, uint64_t read_size, uint64_t total_size, uint64_t row_count);
     void *arg;
@@ -42,8 +43,9 @@ struct number_batch_result {
     struct number_version before, after;
     uint64_t row_count;
     struct number_run run;
-    struct number_state *state;   /* the new one */
-    struct number_runner *runner; /* for number_run_shard */
+    struct number_state *state;                 /* the new one */
+    struct number_runner *runner;               /* for number_run_shard */
+    struct docs_table *new_docs, *expired_docs; /* drafts, of keeps_tables */
 };
 
 enum { NUMBER_TTL_DEFAULT = 10, NUMBER_HOLD_DEFAULT = 0 };
@@ -51,6 +53,8 @@ enum { NUMBER_TTL_DEFAULT = 10, NUMBER_HOLD_DEFAULT = 0 };
 /* The result is to be released in every case. */
 int number_batch_run(const struct number_batch *batch, struct number_batch_result *result,
                      struct err *err);
+/* Tables that were kept get their names; without it nothing of them is left. */
+int number_batch_put_tables(struct number_batch_result *result, struct err *err);
 void number_batch_release(struct number_batch_result *result);
 
 /* A table of all keys of a state: key columns, shard_id, doc_id, birth, seen. names: of the key's

@@ -98,6 +98,7 @@ int master_run(struct master *master, struct number_batch_result *result, struct
     struct number_batch batch = options->batch;
     int rc;
 
+    batch.keeps_tables = true;
     batch.blob = options->store;
     batch.input_state = master->input[0] ? master->input : NULL;
     batch.output_state = master->output;

@@ -46,7 +46,9 @@ struct master {
 /* ERR_EXISTS: another is at it; ask again. Nothing is to be released. */
 int master_ask(struct master *master, const struct master_options *options, struct err *err);
 int master_copy(struct master *master, struct err *err);
-/* The result is to be released in every case. */
+/* The result is to be released in every case. Its tables are drafts: they get their names by
+ * number_batch_put_tables when the state is published, as those of a void state would be taken for
+ * true. */
 int master_run(struct master *master, struct number_batch_result *result, struct err *err);
 /* ERR_PRECONDITION: refused, and what was made is removed. */
 int master_publish(struct master *master, struct err *err);

@@ -259,19 +259,24 @@ def a_master_that_was_frozen_is_refused_when_it_comes_back():
         told = run(*master(place, coord, "vla", "sas", "--input-offers-table", "offers.csv"))
         tap.equal(told.returncode, 0, told.stderr)
         frozen = subprocess.Popen(
-            master(place, coord, "vla", "sas", "--limit", "1s", "--input-offers-table", "slow.csv"),
+            master(place, coord, "vla", "sas", "--limit", "1s", "--input-offers-table", "slow.csv",
+                   "--intermediate-new-docs-table", "void-new.csv",
+                   "--intermediate-expired-docs-table", "void-expired.csv"),
             cwd=place.dir, env=environment(), stderr=subprocess.PIPE, text=True)
         with open(place.dir / "slow.csv", "w") as slow:     # opened: it is at its offers
             frozen.send_signal(signal.SIGSTOP)
             place.write("offers.csv", "pk\na\nb\nc\n")
             told = run(*master(place, coord, "sas", "vla", "--retry", "1s", "--json",
-                               "--input-offers-table", "offers.csv"))
+                               "--input-offers-table", "offers.csv", "--intermediate-new-docs-table", "new.csv"))
             tap.equal(told.returncode, 0, told.stderr)
+            tap.contains((place.dir / "new.csv").read_text(), "\nc,")
             tap.equal(json.loads(told.stdout)["version"], "1.1.0.2")
             slow.write("pk\nz\n")
             frozen.send_signal(signal.SIGCONT)
         tap.contains(frozen.communicate()[1], "this state is void, the last one stays")
         tap.equal(frozen.returncode, 1)
+        tap.equal([path.name for path in place.dir.iterdir() if path.name.startswith("void")], [],
+                  "tables of a void state, or drafts of them")
         told = run(TORG, "numerator", "master", "--numbering", "blue", "--status",
                    f"--coord.url={coord}")
         tap.contains(told.stdout, "last      1.1.0.2, ticket 3, in the store of sas")

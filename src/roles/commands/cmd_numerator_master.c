@@ -65,6 +65,19 @@ static int ask(struct master *master, const struct master_options *options,
     return rc;
 }
 
+/* Tables are of the state that is published, and follow it. */
+static int publish(struct master *master, struct number_batch_result *result, struct err *err)
+{
+    int rc = master_publish(master, err);
+
+    if (rc)
+        return rc;
+    rc = number_batch_put_tables(result, err);
+    return rc ? err_wrap(err, "the state is published, its tables are not written (torg numerator "
+                              "inspect --docs-table writes all keys of the state)")
+              : 0;
+}
+
 static int make_next(const struct invocation *invocation, struct master_options *options,
                      const struct times *times, struct err *err)
 {
@@ -84,7 +97,7 @@ static int make_next(const struct invocation *invocation, struct master_options 
     if (rc)
         master_give_up(&master);
     else
-        rc = master_publish(&master, err);
+        rc = publish(&master, &result, err);
     if (rc == 0)
         print_batch(invocation, &result);
     number_batch_release(&result);
