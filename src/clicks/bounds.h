@@ -24,8 +24,9 @@ enum {
     RATE_PRIOR_LOOKS = 20,     /* how much the category's rate weighs against the offer's own */
     RATE_APPEAL_MAX = 100,     /* times the category's rate: more says no more */
     HOUR_TABLES_OF_ROUND = 24, /* written, and removed, in a minute: after an outage */
-    HOUR_TABLE_KEEP_HOURS = 90 * 24,             /* how long a table stays */
-    RATE_TABLE_ADD_COUNT = 1000,                 /* rows of a call */
+    HOUR_TABLE_KEEP_HOURS = 90 * 24, /* how long a table stays */
+    HOUR_TABLE_WAIT_HOURS = 30 * 24, /* how long counts wait for their table to be written */
+    RATE_TABLE_ADD_COUNT = 1000,     /* rows of a call */
     RATE_TABLE_ROW_COUNT_MAX = 50 * 1000 * 1000, /* of a table: some 5 GB in the store */
     RATE_TABLE_PUSH_COUNT_MAX = 4,               /* tables that are loaded at once */
     RATE_TABLE_IDLE_S = 3600,                    /* a load that nobody goes on with is given up */

@@ -20,7 +20,6 @@ enum {
     INSERT_COUNT = 100, /* rows of a statement */
     ROW_PARAM_COUNT = 4,
     SWEEP_ROW_COUNT = 500, /* of one transaction: others wait for it */
-    SWEEP_STEP_COUNT = 400,
 };
 
 #define CURRENT_LOAD "COALESCE((SELECT value FROM click_value WHERE name = 'ctr_load'), 0)"
@@ -382,8 +381,11 @@ static int set_value(struct store_tx *tx, const char *name, int64_t value, struc
 static int switch_to(struct store_tx *tx, struct ending *ending, int64_t epoch, struct err *err)
 {
     int64_t load = ending->request->push;
-    int rc = set_value(tx, "ctr_load", load, err);
+    int rc = store_exec(tx, "UPDATE ctr_load SET is_sent = 1 WHERE load = " CURRENT_LOAD, NULL, 0,
+                        NULL, err); /* the former was in force: rate_table_find_dead tells it */
 
+    if (!rc)
+        rc = set_value(tx, "ctr_load", load, err);
     if (!rc)
         rc = set_value(tx, "ctr_epoch", epoch, err);
     if (!rc)
@@ -492,26 +494,49 @@ static int64_t idle_us_of(const struct rate_desk *desk)
     return now_of(desk) - (int64_t)RATE_TABLE_IDLE_S * SECOND_US;
 }
 
-/* A load that will never be in force (again); 0: there is none. */
-static int find_dead(const struct rate_desk *desk, int64_t *load, struct err *err)
+int rate_table_find_dead(const struct rate_desk *desk, struct rate_dead *dead, struct err *err)
 {
-    *load = 0;
-    return store_read_integer(desk->store,
-                              "SELECT load FROM ctr_load WHERE " IS_DEAD " ORDER BY load LIMIT 1",
-                              &STORE_V_INT(idle_us_of(desk)), 1, load, err);
+    struct store_rows rows = store_read_rows(
+        desk->store,
+        "SELECT load, CASE WHEN is_sent <> 0 OR sent_offer <> '' THEN 1 ELSE 0 END FROM ctr_load "
+        "WHERE " IS_DEAD " ORDER BY load LIMIT 1",
+        &STORE_V_INT(idle_us_of(desk)), 1);
+
+    *dead = (struct rate_dead){0};
+    while (store_next(&rows))
+        *dead = (struct rate_dead){rows.columns[0].integer, rows.columns[1].integer != 0};
+    return store_rows_end(&rows, err);
 }
 
 struct sweeping {
     int64_t load;
     int64_t idle_us; /* left alone since: dead */
+    struct bytes upto;
     int64_t changed;
 };
+
+/* Nothing of it is left, with its rows. */
+static int end_load(struct store_tx *tx, const struct store_value *load, struct err *err)
+{
+    int rc = store_exec(tx,
+                        "DELETE FROM ctr_load WHERE load = $1 AND NOT EXISTS "
+                        "(SELECT 1 FROM ctr_count WHERE load = $1)",
+                        load, 1, NULL, err);
+
+    return rc ? rc
+              : store_exec(tx,
+                           "DELETE FROM ctr_category WHERE load = $1 AND NOT EXISTS "
+                           "(SELECT 1 FROM ctr_load WHERE load = $1)",
+                           load, 1, NULL, err);
+}
 
 /* Asked again: rows may have come since it was found. From here on none can. */
 static int sweep_tx(struct store_tx *tx, void *arg, struct err *err)
 {
     struct sweeping *sweeping = arg;
     const struct store_value load = STORE_V_INT(sweeping->load);
+    const struct store_value params[] = {load, STORE_V_INT(SWEEP_ROW_COUNT),
+                                         STORE_V_TEXT(sweeping->upto)};
     int64_t is_dead = 0;
     int rc = store_exec(tx, "UPDATE ctr_load SET changed_us = 0 WHERE " IS_DEAD " AND load = $2",
                         STORE_WITH(STORE_V_INT(sweeping->idle_us), load), &is_dead, err);
@@ -520,29 +545,22 @@ static int sweep_tx(struct store_tx *tx, void *arg, struct err *err)
     if (rc || !is_dead)
         return rc;
     rc = store_exec(tx,
-                    "DELETE FROM ctr_count WHERE load = $1 AND offer IN (SELECT offer FROM "
-                    "ctr_count WHERE load = $1 ORDER BY offer LIMIT $2)",
-                    STORE_WITH(load, STORE_V_INT(SWEEP_ROW_COUNT)), &sweeping->changed, err);
-
-    if (rc || sweeping->changed == SWEEP_ROW_COUNT)
-        return rc;
-    rc = store_exec(tx, "DELETE FROM ctr_category WHERE load = $1", &load, 1, NULL, err);
-    return rc ? rc : store_exec(tx, "DELETE FROM ctr_load WHERE load = $1", &load, 1, NULL, err);
+                    sweeping->upto.data
+                        ? "DELETE FROM ctr_count WHERE load = $1 AND offer IN (SELECT offer FROM "
+                          "ctr_count WHERE load = $1 AND offer <= $3 ORDER BY offer LIMIT $2)"
+                        : "DELETE FROM ctr_count WHERE load = $1 AND offer IN (SELECT offer FROM "
+                          "ctr_count WHERE load = $1 ORDER BY offer LIMIT $2)",
+                    params, sweeping->upto.data ? 3 : 2, &sweeping->changed, err);
+    return rc || sweeping->changed == SWEEP_ROW_COUNT ? rc : end_load(tx, &load, err);
 }
 
-int rate_table_sweep(const struct rate_desk *desk, struct err *err)
+int rate_table_sweep(const struct rate_desk *desk, const struct rate_dead *dead, struct bytes upto,
+                     size_t *count, struct err *err)
 {
-    int rc = 0;
+    struct sweeping sweeping = {.load = dead->load, .idle_us = idle_us_of(desk), .upto = upto};
+    int rc = store_write(desk->store, sweep_tx, &sweeping, err);
 
-    for (int i = 0; i < SWEEP_STEP_COUNT && !rc; i++) {
-        struct sweeping sweeping = {0};
-
-        rc = find_dead(desk, &sweeping.load, err);
-        if (rc || !sweeping.load)
-            break;
-        sweeping.idle_us = idle_us_of(desk);
-        rc = store_write(desk->store, sweep_tx, &sweeping, err);
-    }
+    *count = rc ? 0 : (size_t)sweeping.changed;
     return rc;
 }
 

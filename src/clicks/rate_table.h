@@ -44,8 +44,16 @@ int rate_table_end(const struct rate_desk *desk, const Torg__V1__EndCtrPushReque
 int rate_table_list(const struct rate_desk *desk, struct arena *arena,
                     Torg__V1__GetCtrResponse *response, struct err *err);
 
-/* Removes rows that no epoch in force has, as many as a round may. */
-int rate_table_sweep(const struct rate_desk *desk, struct err *err);
+/* A load that will never be in force (again); load 0: there is none. */
+struct rate_dead {
+    int64_t load;
+    bool was_in_force; /* rates by it were sent: the rater sends others before its rows go */
+};
+int rate_table_find_dead(const struct rate_desk *desk, struct rate_dead *dead, struct err *err);
+/* Removes some of its rows, with the last of them the load. upto: no offers behind this one;
+ * BYTES_EMPTY: whichever they are. */
+int rate_table_sweep(const struct rate_desk *desk, const struct rate_dead *dead, struct bytes upto,
+                     size_t *count, struct err *err);
 
 /* The table in force, as the transaction sees it; load 0: there is none. */
 struct rate_table {

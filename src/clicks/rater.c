@@ -52,6 +52,7 @@ struct rating {
     const struct rater_options *options;
     struct arena *arena;
     int64_t from_us, to_us; /* counts that changed behind the one, up to the other */
+    int64_t as_of_us;       /* how new the rates are: what orders their changes */
     int64_t first_hour;
     struct rate_table table; /* in force: what it has takes the place of hours before table_hour */
     int64_t table_hour;
@@ -60,7 +61,17 @@ struct rating {
     struct category_counts *categories;
     size_t category_count, category_room;
     bool has_categories; /* of this table: read once a round, as it takes all rows */
+    int64_t fade_hour;   /* hours before it leave the store */
+    struct fade_end {    /* the last row that was read to leave, of hours or of a former table */
+        int64_t hour;
+        struct bytes offer; /* BYTES_EMPTY: none is left */
+    } fade_end;
+    struct rate_dead former; /* a table that was in force, whose rows leave */
+    bool is_full;            /* the step may have left some */
 };
+
+/* The category of the last hour: all have as many digits. */
+#define NEWEST "SUBSTR(MAX(CAST(1000000000 + h.hour AS TEXT) || h.category), 11)"
 
 /* Of offer, category, and clicks and looks of hours and of the table. */
 static int take_rows(struct rating *rating, struct store_rows *rows, struct err *err)
@@ -84,7 +95,7 @@ static int read_changed(struct store_tx *tx, struct rating *rating, struct err *
 {
     struct store_rows rows = store_select(
         tx,
-        "SELECT h.offer, MAX(h.category), CAST(SUM(h.clicks) AS BIGINT), "
+        "SELECT h.offer, " NEWEST ", CAST(SUM(h.clicks) AS BIGINT), "
         "CAST(SUM(h.looks) AS BIGINT), COALESCE(MAX(t.clicks), 0), COALESCE(MAX(t.looks), 0) "
         "FROM click_hour h LEFT JOIN ctr_count t ON t.load = $4 AND t.offer = h.offer "
         "WHERE h.hour >= $1 AND (t.offer IS NULL OR h.hour >= $5) AND h.offer IN "
@@ -102,7 +113,7 @@ static int read_table_page(struct store_tx *tx, struct rating *rating, struct er
 {
     struct store_rows rows = store_select(
         tx,
-        "SELECT t.offer, COALESCE(MAX(h.category), t.category), "
+        "SELECT t.offer, COALESCE(" NEWEST ", t.category), "
         "CAST(COALESCE(SUM(h.clicks), 0) AS BIGINT), CAST(COALESCE(SUM(h.looks), 0) AS BIGINT), "
         "t.clicks, t.looks FROM (SELECT offer, category, clicks, looks FROM ctr_count "
         "WHERE load = $1 AND offer > $2 ORDER BY offer LIMIT $3) AS t LEFT JOIN click_hour h "
@@ -113,6 +124,57 @@ static int read_table_page(struct store_tx *tx, struct rating *rating, struct er
                    STORE_V_INT(rating->table_hour)));
 
     return take_rows(rating, &rows, err);
+}
+
+/* Offers of the rows up to the last one that leave, by what is left. */
+static int read_fading(struct store_tx *tx, struct rating *rating, struct err *err)
+{
+    struct store_rows rows = store_select(
+        tx,
+        "SELECT d.offer, COALESCE(" NEWEST ", MAX(t.category), d.category), "
+        "CAST(COALESCE(SUM(h.clicks), 0) AS BIGINT), CAST(COALESCE(SUM(h.looks), 0) AS BIGINT), "
+        "COALESCE(MAX(t.clicks), 0), COALESCE(MAX(t.looks), 0) FROM (SELECT h.offer AS offer, "
+        "" NEWEST " AS category FROM click_hour h WHERE h.hour < $5 AND (h.hour, h.offer) <= "
+        "($3, $4) GROUP BY h.offer) AS d "
+        "LEFT JOIN ctr_count t ON t.load = $1 AND t.offer = d.offer "
+        "LEFT JOIN click_hour h ON h.offer = d.offer AND h.hour >= $5 "
+        "AND (t.offer IS NULL OR h.hour >= $2) GROUP BY d.offer, d.category",
+        STORE_WITH(STORE_V_INT(rating->table.load), STORE_V_INT(rating->table_hour),
+                   STORE_V_INT(rating->fade_end.hour), STORE_V_TEXT(rating->fade_end.offer),
+                   STORE_V_INT(rating->first_hour)));
+
+    return take_rows(rating, &rows, err);
+}
+
+/* Offers of a former table that the one in force lacks. */
+static int read_former(struct store_tx *tx, struct rating *rating, struct err *err)
+{
+    struct store_rows rows = store_select(
+        tx,
+        "SELECT o.offer, COALESCE(" NEWEST ", o.category), "
+        "CAST(COALESCE(SUM(h.clicks), 0) AS BIGINT), CAST(COALESCE(SUM(h.looks), 0) AS BIGINT), "
+        "CAST(0 AS BIGINT), CAST(0 AS BIGINT) FROM ctr_count o LEFT JOIN click_hour h "
+        "ON h.offer = o.offer AND h.hour >= $4 WHERE o.load = $1 AND o.offer <= $2 AND NOT EXISTS "
+        "(SELECT 1 FROM ctr_count t WHERE t.load = $3 AND t.offer = o.offer) "
+        "GROUP BY o.offer, o.category",
+        STORE_WITH(STORE_V_INT(rating->former.load), STORE_V_TEXT(rating->fade_end.offer),
+                   STORE_V_INT(rating->table.load), STORE_V_INT(rating->first_hour)));
+
+    return take_rows(rating, &rows, err);
+}
+
+/* The last row of a page of those that leave: hour and offer. */
+static int read_fade_end(struct rating *rating, struct store_rows *rows, struct err *err)
+{
+    size_t count = 0;
+
+    rating->fade_end = (struct fade_end){.offer = BYTES_EMPTY};
+    for (; store_next(rows); count++)
+        rating->fade_end =
+            (struct fade_end){.hour = rows->columns[0].integer,
+                              .offer = arena_copy(rating->arena, rows->columns[1].bytes)};
+    rating->is_full = count == SWEEP_ROW_COUNT;
+    return store_rows_end(rows, err);
 }
 
 static int compare_categories(const void *a, const void *b)
@@ -162,6 +224,23 @@ static int read_table(struct store_tx *tx, struct rating *rating, struct err *er
     return rc;
 }
 
+/* Hours that no rate is of any more leave, once their table is written, if tables are
+ * (hour_tables.h); after a month even so. */
+static int read_fade_hour(struct store_tx *tx, struct rating *rating, struct err *err)
+{
+    const int64_t last = rating->first_hour + RATE_WINDOW_HOURS - HOUR_TABLE_WAIT_HOURS;
+    int64_t written = 0;
+    int rc = 0;
+
+    rating->fade_hour = rating->first_hour;
+    if (rating->options->blob)
+        rc = store_find_integer(tx, "SELECT value FROM click_value WHERE name = 'table_hour'", NULL,
+                                0, &written, err);
+    if (rating->options->blob && rating->fade_hour > written + 1)
+        rating->fade_hour = written + 1 > last ? written + 1 : last;
+    return rc;
+}
+
 /* How far a round goes: as many changed rows as one has room for, and all of their moment. */
 static int read_bounds(struct store_tx *tx, struct rating *rating, struct err *err)
 {
@@ -191,6 +270,7 @@ static int read_tx(struct store_tx *tx, void *arg, struct err *err)
     struct rating *rating = arg;
     int rc = read_bounds(tx, rating, err);
 
+    rating->as_of_us = rating->to_us;
     rating->count = 0;
     if (rc || rating->to_us == rating->from_us)
         return rc;
@@ -205,11 +285,65 @@ static int read_table_tx(struct store_tx *tx, void *arg, struct err *err)
     struct rating *rating = arg;
     int rc = read_bounds(tx, rating, err);
 
-    rating->to_us = rating->from_us;
+    rating->as_of_us = rating->to_us = rating->from_us;
     rating->count = 0;
     if (rc || rating->table.is_sent)
         return rc;
     rc = read_table_page(tx, rating, err);
+    return rc || rating->has_categories ? rc : read_categories(tx, rating, err);
+}
+
+/* As of now, but for what may still be committed. All that was sent before is older, and what is
+ * sent later as of an earlier moment is in these rates already. */
+static int read_now(struct store_tx *tx, struct rating *rating, struct err *err)
+{
+    int64_t now_us = clock_wall_us(rating->options->clock);
+    int rc = read_bounds(tx, rating, err);
+
+    rating->to_us = rating->from_us;
+    rating->as_of_us = now_us - (int64_t)SETTLE_S * SECOND_US;
+    rating->count = 0;
+    return rc;
+}
+
+/* Rows of hours that no rate is of any more, as many as one transaction takes away. */
+static int read_fading_tx(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct rating *rating = arg;
+    struct store_rows rows;
+    int rc = read_now(tx, rating, err);
+
+    if (!rc)
+        rc = read_fade_hour(tx, rating, err);
+    if (rc)
+        return rc;
+    rows = store_select(tx,
+                        "SELECT hour, offer FROM click_hour WHERE hour < $1 ORDER BY hour, offer "
+                        "LIMIT $2",
+                        STORE_WITH(STORE_V_INT(rating->fade_hour), STORE_V_INT(SWEEP_ROW_COUNT)));
+    rc = read_fade_end(rating, &rows, err);
+    if (rc || !rating->fade_end.offer.size)
+        return rc;
+    rc = read_fading(tx, rating, err);
+    return rc || rating->has_categories ? rc : read_categories(tx, rating, err);
+}
+
+static int read_former_tx(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct rating *rating = arg;
+    struct store_rows rows;
+    int rc = read_now(tx, rating, err);
+
+    if (rc)
+        return rc;
+    rows = store_select(
+        tx,
+        "SELECT CAST(0 AS BIGINT), offer FROM ctr_count WHERE load = $1 ORDER BY offer LIMIT $2",
+        STORE_WITH(STORE_V_INT(rating->former.load), STORE_V_INT(SWEEP_ROW_COUNT)));
+    rc = read_fade_end(rating, &rows, err);
+    if (rc || !rating->fade_end.offer.size)
+        return rc;
+    rc = read_former(tx, rating, err);
     return rc || rating->has_categories ? rc : read_categories(tx, rating, err);
 }
 
@@ -248,7 +382,7 @@ static Torg__V1__FieldChange *change_of(const struct rating *rating, const struc
     Torg__V1__FieldChange *change = MESSAGE_NEW(field_change, arena);
     change->pk = arena_text(arena, rated->offer);
     change->epoch = rating->table.epoch;
-    change->sequence = rating->to_us;
+    change->sequence = rating->as_of_us;
     change->n_fields = 3;
     change->fields = arena_array(arena, change->n_fields, sizeof(change->fields[0]));
     change->fields[0] = field_of(OFFER_FIELD_CTR, rate_of(&rated->counts, &category), arena);
@@ -294,15 +428,12 @@ static int sweep_tx(struct store_tx *tx, void *arg, struct err *err)
                       &sweep->changed, err);
 }
 
-/* Counts that no rate is of any more, and events too old to come again: some at a time, as others
- * write in between. */
+/* Events too old to come again, and what else is too old: some at a time, as others write in
+ * between. */
 static int sweep_all(const struct rating *rating, struct err *err)
 {
     int64_t seen_hour = rating->first_hour + RATE_WINDOW_HOURS - SEEN_HOURS;
     struct sweep sweeps[] = {
-        {.sql = "DELETE FROM click_hour WHERE (hour, offer) IN (SELECT hour, offer "
-                "FROM click_hour WHERE hour < $1 ORDER BY hour, offer LIMIT $2)",
-         .before_hour = rating->first_hour},
         {.sql = "DELETE FROM click_session WHERE (hour, session) IN (SELECT hour, session "
                 "FROM click_session WHERE hour < $1 ORDER BY hour, session LIMIT $2)",
          .before_hour = seen_hour},
@@ -355,9 +486,10 @@ static int run_batch(struct rating *rating, struct err *err)
     struct store *store = rating->options->store;
     int rc = store_read(store, read_tx, rating, err);
 
+    rating->is_full = rating->to_us > rating->from_us; /* offers have fewer than rows */
     if (!rc)
         rc = send_all(rating, err);
-    if (!rc && rating->to_us > rating->from_us)
+    if (!rc && rating->is_full)
         rc = store_write_one(store,
                              "UPDATE click_value SET value = $1 WHERE name = 'sent_us' "
                              "AND value = $2",
@@ -370,46 +502,110 @@ static int run_batch(struct rating *rating, struct err *err)
 static int run_table_batch(struct rating *rating, struct err *err)
 {
     struct store *store = rating->options->store;
-    bool is_last;
     int rc = store_read(store, read_table_tx, rating, err);
 
+    rating->is_full = rating->count == RATER_BATCH_COUNT;
     if (rc || rating->table.is_sent)
         return rc;
-    is_last = rating->count < RATER_BATCH_COUNT;
     rc = send_all(rating, err);
     return rc ? rc
               : rate_table_note_sent(store, &rating->table,
                                      rating->count ? rating->list[rating->count - 1].offer
                                                    : rating->table.sent_offer,
-                                     is_last, err);
+                                     !rating->is_full, err);
 }
 
-int rater_round(const struct rater_options *options, size_t *count, struct err *err)
+/* Counts leave when what their offers are worth without them was sent: a lucky click fades, and an
+ * offer that nobody looks at any more is as good as its category again. */
+static int run_fading(struct rating *rating, struct err *err)
+{
+    struct store *store = rating->options->store;
+    int rc = store_read(store, read_fading_tx, rating, err);
+
+    if (rc || !rating->fade_end.offer.size)
+        return rc;
+    rc = send_all(rating, err);
+    return rc ? rc
+              : store_write_one(store,
+                                "DELETE FROM click_hour WHERE hour < $1 AND (hour, offer) <= "
+                                "($2, $3)",
+                                STORE_WITH(STORE_V_INT(rating->fade_hour),
+                                           STORE_V_INT(rating->fade_end.hour),
+                                           STORE_V_TEXT(rating->fade_end.offer)),
+                                NULL, err);
+}
+
+/* Some rows of a table that is not in force; of one that was what its offers are worth without it
+ * is sent before. */
+static int run_former(struct rating *rating, struct err *err)
+{
+    const struct rate_desk desk = {.store = rating->options->store,
+                                   .clock = rating->options->clock};
+    size_t swept = 0;
+    int rc = rate_table_find_dead(&desk, &rating->former, err);
+
+    rating->count = 0;
+    rating->is_full = false;
+    rating->fade_end = (struct fade_end){.offer = BYTES_EMPTY};
+    if (rc || !rating->former.load)
+        return rc;
+    if (rating->former.was_in_force)
+        rc = store_read(desk.store, read_former_tx, rating, err);
+    if (!rc)
+        rc = send_all(rating, err);
+    if (!rc)
+        rc = rate_table_sweep(&desk, &rating->former, rating->fade_end.offer, &swept, err);
+    rating->is_full = true; /* there may be another one */
+    return rc;
+}
+
+/* A round has so many steps that send something, or may have left some. */
+static int run_steps(struct rating *rating, int (*step)(struct rating *rating, struct err *err),
+                     int *step_count, size_t *count, struct err *err)
+{
+    int rc = 0;
+
+    rating->is_full = true;
+    while (!rc && rating->is_full && *step_count < RATER_ROUND_COUNT) {
+        rating->count = 0;
+        rating->is_full = false;
+        rc = step(rating, err);
+        *count += rc ? 0 : rating->count;
+        *step_count += rating->is_full || rating->count;
+    }
+    return rc;
+}
+
+static int run_round(const struct rater_options *options, size_t *count, bool *is_over,
+                     struct err *err)
 {
     struct rating rating = {.options = options, .arena = arena_new()};
-    int batches = 0;
+    int steps = 0;
     int rc;
 
     assert(options->store && options->topics && options->clock);
     *count = 0;
-    do {
-        rc = run_batch(&rating, err);
-        *count += rc ? 0 : rating.count;
-    } while (!rc && rating.count >= RATER_BATCH_COUNT && ++batches < RATER_ROUND_COUNT);
-    for (rating.count = RATER_BATCH_COUNT;
-         !rc && rating.count >= RATER_BATCH_COUNT && batches < RATER_ROUND_COUNT; batches++) {
-        rc = run_table_batch(&rating, err);
-        *count += rc ? 0 : rating.count;
-    }
+    rc = run_steps(&rating, run_batch, &steps, count, err);
+    if (!rc)
+        rc = run_steps(&rating, run_table_batch, &steps, count, err);
+    if (!rc)
+        rc = run_steps(&rating, run_fading, &steps, count, err);
+    if (!rc)
+        rc = run_steps(&rating, run_former, &steps, count, err);
+    *is_over = rc || steps < RATER_ROUND_COUNT;
     if (!rc)
         rc = sweep_all(&rating, err);
-    if (!rc)
-        rc = rate_table_sweep(&(struct rate_desk){.store = options->store, .clock = options->clock},
-                              err);
     free(rating.list);
     free(rating.categories);
     arena_free(rating.arena);
     return rc;
+}
+
+int rater_round(const struct rater_options *options, size_t *count, struct err *err)
+{
+    bool is_over;
+
+    return run_round(options, count, &is_over, err);
 }
 
 /* --- the task --- */
@@ -447,13 +643,13 @@ static void run(struct task *task, void *arg)
 
     do {
         size_t count = 0;
+        bool is_over = true;
 
         do {
-            if (rater_round(&rater->options, &count, &err) && log_pace_is_due(&pace, &err))
+            if (run_round(&rater->options, &count, &is_over, &err) && log_pace_is_due(&pace, &err))
                 log_warn("rates of clicks are not sent, tried again", LOG_TEXT("error", err.text));
             counter_add(rater->sent, count);
-        } while (count >= (size_t)RATER_BATCH_COUNT * RATER_ROUND_COUNT &&
-                 task_pause(task, (int64_t)RATE_TABLE_PAUSE_MS * MS_US));
+        } while (!is_over && task_pause(task, (int64_t)RATE_TABLE_PAUSE_MS * MS_US));
         write_tables(rater);
     } while (task_pause(task, (int64_t)RATER_PERIOD_MS * MS_US));
 }

@@ -11,6 +11,9 @@
  * A table that was pushed (rate_table.h) is sent in the same way, a page at a time: changes are
  * ordered by the epoch in force, then by the moment, so newer hours win over the table.
  *
+ * Rows of hours that no rate is of any more, and of tables that were in force, leave a page at a
+ * time, after the rates of their offers without them were acknowledged.
+ *
  * Threads: a task of its own.
  */
 #ifndef TORG_CLICKS_RATER_H

@@ -296,9 +296,138 @@ static void much_is_sent_and_swept_by_one_round(void **state)
     assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM click_seen"), 1200);
     clock_manual_advance(&place.clock, hour_us * (RATE_WINDOW_HOURS + 2));
     OK(rater_round(&rater, &count, &err));
-    assert_int_equal(count, 0);
+    assert_int_equal(count, 1200); /* without what leaves */
     assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM click_seen"), 0);
     assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM click_hour"), 0);
+    index_place_close(&place);
+}
+
+static int64_t hour_now(void)
+{
+    return clock_wall_us(&place.clock.base) / (INT64_C(3600) * SECOND_US);
+}
+
+/* Counts of many offers in an hour, some time ago, each looked at once and clicked by one of two.
+ */
+static void insert_hour(int64_t hour, const char *category, int count)
+{
+    struct err err = {0};
+
+    OK(store_write_one(
+        place.store,
+        "INSERT INTO click_hour (hour, offer, category, shows, looks, clicks, contacts, "
+        "favourites, changed_us) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+        "WHERE i < $4) SELECT CAST($1 AS BIGINT), 'o' || i, CAST($3 AS TEXT), 1, 1000000, "
+        "i % 2, 0, 0, CAST($2 AS BIGINT) + i FROM n",
+        STORE_WITH(STORE_V_INT(hour), STORE_V_INT(clock_wall_us(&place.clock.base)),
+                   STORE_V_STRING(category), STORE_V_INT(count)),
+        NULL, &err));
+}
+
+/* A batch has room for so many rows, of which fewer are offers: the round goes on. */
+static void offers_of_several_hours_are_sent_by_one_round(void **state)
+{
+    struct err err = {0};
+    size_t count;
+
+    begin(state);
+    for (int i = 0; i < 3; i++)
+        insert_hour(hour_now() - i, "bikes", RATER_BATCH_COUNT);
+    clock_manual_advance(&place.clock, INT64_C(60) * SECOND_US);
+    OK(rater_round(&rater, &count, &err));
+    assert_int_equal(read_integer(place.store, "SELECT value FROM click_value WHERE name = "
+                                               "'sent_us'"),
+                     read_integer(place.store, "SELECT MAX(changed_us) FROM click_hour"));
+    OK(rater_round(&rater, &count, &err));
+    assert_int_equal(count, 0);
+    index_place_close(&place);
+}
+
+static void an_offer_is_of_the_category_it_was_clicked_in_last(void **state)
+{
+    struct err err = {0};
+    size_t count;
+
+    begin(state);
+    place_put(&place, LANE_MAIN, "o2", 1, 10);
+    insert_hour(hour_now() - 1, "yachts", 1000); /* half of the looks are clicked */
+    insert_hour(hour_now(), "bikes", 2);
+    OK(store_write_one(place.store, "UPDATE click_hour SET clicks = 0 WHERE category = 'bikes'",
+                       NULL, 0, NULL, &err));
+    clock_manual_advance(&place.clock, INT64_C(60) * SECOND_US);
+    OK(rater_round(&rater, &count, &err));
+    receive();
+    assert_true(in_registry("o2", OFFER_FIELD_CTR) == 0); /* of a category that nobody clicks */
+    index_place_close(&place);
+}
+
+/* What happened more than a week ago sinks and lifts nobody, though nothing happens to it since. */
+static void rates_fade_when_their_counts_leave(void **state)
+{
+    const int64_t hour_us = INT64_C(3600) * SECOND_US;
+    struct err err = {0};
+    size_t count;
+
+    begin(state);
+    place_put(&place, LANE_MAIN, "a", 1, 10);
+    place_put(&place, LANE_MAIN, "b", 1, 10);
+    for (int i = 0; i < 40; i++) {
+        const char *session = arena_printf(place.arena, "v%d", i);
+
+        record(session, "", TORG__V1__EVENT__KIND__SHOW, "b", "1", 1);
+        click(session, "a", "2");
+    }
+    clock_manual_advance(&place.clock, 2 * hour_us);
+    click("later", "a", "1"); /* of a the last hour leaves two hours later */
+    clock_manual_advance(&place.clock, INT64_C(60) * SECOND_US);
+    OK(rater_round(&rater, &count, &err));
+    receive();
+    assert_true(in_registry("a", OFFER_FIELD_APPEAL) > 1.2);
+    assert_true(in_registry("b", OFFER_FIELD_APPEAL) < 0.5);
+    clock_manual_advance(&place.clock, hour_us * (RATE_WINDOW_HOURS - 1));
+    OK(rater_round(&rater, &count, &err));
+    receive();
+    assert_int_equal(count, 2);
+    assert_true(in_registry("b", OFFER_FIELD_APPEAL) == 1);
+    assert_true(in_registry("b", OFFER_FIELD_LOOKS) == 0);
+    assert_true(in_registry("a", OFFER_FIELD_APPEAL) > 1); /* by the click that is left */
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM click_hour"), 1);
+    clock_manual_advance(&place.clock, 3 * hour_us);
+    OK(rater_round(&rater, &count, &err));
+    receive();
+    assert_true(in_registry("a", OFFER_FIELD_APPEAL) == 1);
+    assert_true(in_registry("a", OFFER_FIELD_CTR) == 0); /* nothing is known of the category */
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM click_hour"), 0);
+    OK(rater_round(&rater, &count, &err));
+    assert_int_equal(count, 0);
+    index_place_close(&place);
+}
+
+/* An hour whose table could not be written is kept until it is, a month at most. */
+static void counts_wait_for_their_table(void **state)
+{
+    const int64_t hour_us = INT64_C(3600) * SECOND_US;
+    struct blob *blob = NULL;
+    struct err err = {0};
+    size_t count;
+
+    begin(state);
+    OK(blob_open("memory:", &blob, &err));
+    rater.blob = blob;
+    for (int i = 0; i < 2; i++) {
+        click("s", i ? "b" : "a", i ? "2" : "1");
+        clock_manual_advance(&place.clock, hour_us * (RATE_WINDOW_HOURS + 2));
+        OK(rater_round(&rater, &count, &err));
+        assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM click_hour"), 1);
+        if (i == 0)
+            OK(hour_tables_write(place.store, blob, clock_wall_us(&place.clock.base), &count,
+                                 &err));
+        else
+            clock_manual_advance(&place.clock, hour_us * HOUR_TABLE_WAIT_HOURS);
+        OK(rater_round(&rater, &count, &err));
+        assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM click_hour"), 0);
+    }
+    blob_close(blob);
     index_place_close(&place);
 }
 
@@ -829,6 +958,10 @@ static const struct test_case cases[] = {
     CASE(clicks_without_looks_level_no_category),
     CASE(an_offer_that_is_clicked_rises_within_the_hour),
     CASE(much_is_sent_and_swept_by_one_round),
+    CASE(offers_of_several_hours_are_sent_by_one_round),
+    CASE(an_offer_is_of_the_category_it_was_clicked_in_last),
+    CASE(rates_fade_when_their_counts_leave),
+    CASE(counts_wait_for_their_table),
     CASE(retyped_queries_are_counted_by_visits_and_forgotten),
     CASE(who_clicks_after_a_text_teaches_once),
     CASE(who_clicks_on_many_days_is_one_person),

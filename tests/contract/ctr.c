@@ -362,6 +362,35 @@ static void tables_that_are_not_in_force_are_removed(void **state)
     index_place_close(&place);
 }
 
+/* Of an offer that the new table lacks the rate is by what is counted here, and not by the old one.
+ */
+static void a_table_that_is_replaced_leaves_no_rates(void **state)
+{
+    static const struct table_row before[] = {{"a", "bikes", 900, 1000}, {"b", "bikes", 0, 1000}};
+    static const struct table_row after[] = {{"c", "bikes", 10, 1000}};
+    int64_t push;
+
+    begin(state);
+    put_offers();
+    push_rows(this_hour() - hour_us, before, 2);
+    round_of_rates();
+    assert_true(in_registry("a", OFFER_FIELD_APPEAL) > 1.5);
+    assert_true(in_registry("b", OFFER_FIELD_APPEAL) < 0.5);
+    later(SECOND_US);
+    click("here", "b", "1");
+    push = begin_push(this_hour());
+    add_rows(push, after, 1);
+    assert_int_equal(try_end(push, 1, false, &(struct err){0}), 0);
+    later(SECOND_US * 60);
+    round_of_rates();
+    assert_true(in_registry("a", OFFER_FIELD_APPEAL) == 1);
+    assert_true(in_registry("a", OFFER_FIELD_LOOKS) == 0);
+    assert_true(in_registry("b", OFFER_FIELD_APPEAL) > 1);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM ctr_count"), 1);
+    assert_int_equal(round_of_rates(), 0);
+    index_place_close(&place);
+}
+
 /* A clock of another server that is ahead, and meanwhile rows come. */
 static struct {
     int asked;
@@ -383,15 +412,19 @@ static int64_t ahead_us(const struct clock *clock)
 static void rows_of_a_load_that_goes_on_stay(void **state)
 {
     const struct clock clock = {.wall_us = ahead_us};
+    struct rate_dead dead;
     struct err err = {0};
     struct rate_desk desk;
+    size_t swept;
 
     begin(state);
     desk = (struct rate_desk){.store = place.store, .clock = &clock};
     ahead.asked = 0;
     ahead.push = begin_push(this_hour());
     add_rows(ahead.push, usual, 2);
-    OK(rate_table_sweep(&desk, &err));
+    OK(rate_table_find_dead(&desk, &dead, &err));
+    OK(rate_table_sweep(&desk, &dead, BYTES_EMPTY, &swept, &err));
+    assert_int_equal(swept, 0);
     assert_true(ahead.asked >= 2);
     OK(try_end(ahead.push, 3, false, &err));
     assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM ctr_count"), 3);
@@ -533,6 +566,7 @@ static const struct test_case cases[] = {
     CASE(a_row_that_is_wrong_is_named),
     CASE(categories_of_a_table_are_bounded),
     CASE(tables_that_are_not_in_force_are_removed),
+    CASE(a_table_that_is_replaced_leaves_no_rates),
     CASE(rows_of_a_load_that_goes_on_stay),
     CASE(loads_at_once_are_bounded),
     CASE(killed_pushes_give_way),
