@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "schema/categories_table.h"
+#include "schema_unicode_categories.h"
 
 static_assert(ZS + 1 == CATEGORY_COUNT, "as many as the table has");
 
