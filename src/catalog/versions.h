@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * versions.h - the catalogue in the store: every version ever applied, and which is in use
- * (compare-and-set).
+ * versions.h - the catalogue in the store: every version ever applied, and which is in use.
  *
  * A version is a row that never changes; the one in use is a number in a row of its own, changed by
  * compare-and-set. Bodies are packed messages.

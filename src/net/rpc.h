@@ -87,7 +87,6 @@ struct rpc_service {
 void *call_context(const struct call *call);
 struct arena *call_arena(struct call *call);
 const struct identity *call_identity(const struct call *call);
-const char *call_request_id(const struct call *call);
 /* Who is calling, as the audit log takes it: "NAME#KEY". */
 const char *call_actor(struct call *call);
 /* A hash of who is calling, to count by: of the seller, else of the key, else of the address. */

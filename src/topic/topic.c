@@ -102,12 +102,6 @@ int topics_open(const char *url, const struct topics_options *options, struct to
                    "topic URL \"%.200s\" is not file:DIR, memory: or kafka://HOST:PORT", url);
 }
 
-const struct clock *topics_clock(const struct topics *topics)
-{
-    object_check(topics, TOPICS_MAGIC);
-    return topics->clock;
-}
-
 void topics_close(struct topics *topics)
 {
     if (!topics)

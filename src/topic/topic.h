@@ -59,7 +59,6 @@ void topics_close(struct topics *topics); /* after its consumers; waits for what
 /* The process is about to end: from now on polls and reads wait for no more than
  * TOPIC_LEAVING_WAIT_MS, or those who stop one after the other would wait so long each. */
 void topics_leave(struct topics *topics);
-const struct clock *topics_clock(const struct topics *topics); /* of its options */
 
 /* --- topics --- */
 

@@ -145,8 +145,6 @@ int columns_load_values(struct columns *columns, uint16_t field, uint32_t window
  * OUTSIDE_COLUMN_COUNT_MAX fields have values. */
 struct outside_column;
 void columns_lend(struct columns *columns, uint16_t field, struct outside_column *values);
-/* How many have. */
-uint32_t columns_lent_count(const struct columns *columns);
 /* NULL: nobody has a value of the field. */
 const struct outside_column *columns_lent(const struct columns *columns, uint16_t field);
 /* The number's owner was born in that generation: outside_column_settle of all of them. */

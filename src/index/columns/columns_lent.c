@@ -23,12 +23,6 @@ void columns_free_lent(struct columns *columns)
     columns->lent_count = 0;
 }
 
-uint32_t columns_lent_count(const struct columns *columns)
-{
-    object_check(columns, COLUMNS_MAGIC);
-    return columns->lent_count;
-}
-
 static _Atomic(struct column *) *place_of(struct columns *columns, uint16_t field)
 {
     assert(field >= SCHEMA_FIELD_COUNT_MAX &&

@@ -30,7 +30,6 @@ struct outside_column {
     struct outside_head head;
     int64_t base;
     uint32_t window_count;
-    uint64_t value_count;
     const uint8_t *file; /* mapped, as it is on the disk */
     uint8_t *copy;       /* mapped privately: codes of younger owners are null */
     size_t size;         /* of both */
@@ -112,7 +111,6 @@ static int find_zones(struct outside_column *column, struct err *err)
         uint32_t found =
             ends_of(file_codes(column, window), width, codes_in(column, window), &least, &most);
 
-        column->value_count += found;
         column->zones[window] = (struct zone){INT64_MAX, INT64_MIN};
         if (!found)
             continue;
@@ -216,12 +214,6 @@ uint32_t outside_column_window_count(const struct outside_column *column)
 {
     object_check(column, OUTSIDE_MAGIC);
     return column->window_count;
-}
-
-uint64_t outside_column_value_count(const struct outside_column *column)
-{
-    object_check(column, OUTSIDE_MAGIC);
-    return column->value_count;
 }
 
 static uint8_t *codes_of(const struct outside_column *column, uint32_t window)

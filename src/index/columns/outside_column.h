@@ -26,7 +26,6 @@ void outside_column_close(struct outside_column *column); /* NULL is fine */
 
 const struct outside_head *outside_column_head(const struct outside_column *column);
 uint32_t outside_column_window_count(const struct outside_column *column);
-uint64_t outside_column_value_count(const struct outside_column *column); /* of the file */
 
 void outside_column_view(const struct outside_column *column, uint32_t window,
                          struct column_view *view);

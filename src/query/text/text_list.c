@@ -678,11 +678,6 @@ int list_score_next(struct text_list *list, struct err *err)
     return 0;
 }
 
-float list_score_bound(const struct text_plan *plan, const struct text_list *list)
-{
-    return list->is_array ? list->max : bound_of(plan, list, list->scorer->bounds);
-}
-
 int list_score_skip(const struct text_plan *plan, struct text_list *list, float min,
                     struct err *err)
 {

@@ -351,7 +351,6 @@ int list_score_from(struct text_list *list, docid id, struct err *err);
 bool list_score_ended(const struct text_list *list);
 docid list_score_last(const struct text_list *list); /* of the block at hand */
 docid list_score_low(const struct text_list *list);
-float list_score_bound(const struct text_plan *plan, const struct text_list *list);
 int list_score_next(struct text_list *list, struct err *err);
 /* To the next block, this one included, that may have a value of at least min. */
 int list_score_skip(const struct text_plan *plan, struct text_list *list, float min,

@@ -319,12 +319,6 @@ uint64_t call_caller(const struct call *call)
     return call->job.caller;
 }
 
-const char *call_request_id(const struct call *call)
-{
-    object_check(call, CALL_MAGIC);
-    return call->request_id;
-}
-
 struct bytes call_header(const struct call *call, const char *name)
 {
     object_check(call, CALL_MAGIC);
