@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "index/text/analysis.h"
+#include "index/text/unit.h"
 
 enum {
     BARE_MIN = 100,
@@ -134,19 +136,18 @@ static bool read_amount(struct words *words, struct amount *amount)
 /* Whether a bare number is one of money: nothing follows that is counted. */
 static bool is_price(const struct words *words, const struct amount *amount)
 {
-    static const char *const units[] = {
-        "км", "м",    "см",  "мм",  "кг",    "г",    "л",   "мл",  "вт",   "квт",  "в",
-        "а",  "гб",   "тб",  "мб",  "лс",    "л.с",  "мес", "лет", "года", "год",  "дней",
-        "шт", "м2",   "м²",  "кв",  "gb",    "tb",   "mb",  "cm",  "mm",   "m",    "km",
-        "kg", "lb",   "lbs", "oz",  "in",    "inch", "ft",  "sq",  "w",    "watt", "watts",
-        "v",  "volt", "hp",  "mah", "miles", "мач",  "ма·ч"};
+    /* units beside those that the index knows */
+    static const char *const units[] = {"л.с", "мес",    "лет",     "года",  "год",  "дней", "м2",
+                                        "м²",  "кв",     "miles",   "sq",    "cu",   "мач",  "ма·ч",
+                                        "x",   "degree", "degrees", "years", "pages"};
     const char *next = words->at < words->count ? words->list[words->at] : "";
 
     if (amount->is_sure)
         return true;
     return amount->number >= BARE_MIN &&
            !(amount->number >= YEAR_MIN && amount->number <= YEAR_MAX) &&
-           !is_any(next, units, ARRAY_COUNT(units));
+           !is_any(next, units, ARRAY_COUNT(units)) &&
+           !unit_spelling(bytes_of(next), true, ANALYSIS_VERSION);
 }
 
 static int64_t in_units(const struct amount *amount)
