@@ -91,6 +91,13 @@ struct query_text {
     uint32_t count;
     uint32_t should_min; /* 0: one when there is no MUST, else none */
     bool not_all;        /* whoever has all of the SHOULD clauses does not match */
+    /* Words of SHOULD that are numbers, quantities or sizes count so much of themselves: a rare
+     * size tells little about the thing. A number of four digits is a model. 0: 1. */
+    float number_boost;
+    /* Of words of SHOULD that are tied ("led-bulb", "iphone15") the parts count, too: seven tenths
+     * of their worth for those of three bytes or more, who may be found without the others; a
+     * fifth, and as a BONUS, for others. Not where they would be too many. */
+    bool tied_parts;
 };
 
 /* A buyer's line: words are MUST (any: SHOULD), "..." a PHRASE, !word and !"..." EXACT, -word and

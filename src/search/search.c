@@ -145,7 +145,8 @@ static int counted_stage(const struct searching *searching, Torg__V1__QueryStage
     Torg__V1__QueryStage *stage;
     int rc = wanted_stage(&searching->wanted, &stage, err);
 
-    stage->any_word = wanted_tiers(&searching->wanted);
+    if (wanted_tiers(&searching->wanted))
+        stage_any_word(stage);
     stage->limit = 0;
     stage->offset = 0;
     stage->n_show = 0;
@@ -224,7 +225,8 @@ static int page_stages(const struct searching *searching, Torg__V1__QueryStage *
         return 0;
     for (int any = 0; any < 2; any++) {
         stages[*count] = count_stage(searching->sent.text, stages[0]->filter, searching->arena);
-        stages[*count]->any_word = any && searching->sent.is_several && !wanted->sent->all_words;
+        if (any && searching->sent.is_several && !wanted->sent->all_words)
+            stage_any_word(stages[*count]);
         ++*count;
     }
     return 0;
@@ -323,7 +325,7 @@ static int ask_rest(struct searching *searching, struct err *err)
         searching->page->total <= whole->total)
         return rc;
     wanted_prefer(wanted, false, stage);
-    stage->any_word = true;
+    stage_any_word(stage);
     stage->not_all = true;
     stage->no_total = true;
     stage->limit -= (uint32_t)whole->n_hits;

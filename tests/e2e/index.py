@@ -94,6 +94,35 @@ def clauses_name_their_fields_and_kinds():
     tap.equal((ids(heavy), ids(light)), ([4, 6], [6, 4]))
 
 
+@tap.test
+def parts_of_tied_words_are_enough_where_not_all_are_needed():
+    def parts(text, **more):
+        return sorted(ids({"text": text, "anyWord": True, "tiedParts": True, **more}))
+
+    tap.equal(sorted(ids({"text": "кожаный-стол", "anyWord": True})), [])
+    tap.equal(parts("кожаный-стол"), [4, 8])
+    tap.equal(parts("iphone16"), [5])                   # the number alone finds nothing ...
+    tap.equal(parts("x15"), [])                         # ... and a letter neither
+    for text in ("road-bike", "road-bike велосипед", "iphone15 шины", "wi-fi диван"):
+        whole, some = ids({"text": text}), parts(text, notAll=True)
+        tap.equal(sorted(whole + some), parts(text), text)
+        tap.equal(len(set(whole) & set(some)), 0, text)
+    alone = ids({"text": "кожаный-стол", "tiedParts": True})        # all words are needed: all of them, side by side
+    tap.equal(alone, [])
+    many = "-".join(["стол"] * 80)                      # more than a query has room for: they are left out
+    tap.equal(parts(many), [])
+
+
+@tap.test
+def numbers_may_count_less_than_words():
+    def first(text, boost):
+        return ids({"text": text, "anyWord": True, "numberBoost": boost})[0]
+
+    tap.equal((first("велосипед 16", 0.01), first("велосипед 16", 9)), (2, 6))
+    tap.equal((first("велосипед 128гб", 0.01), first("велосипед 128гб", 9)), (2, 5))
+    refused(in_stage(text="диван", numberBoost=-1), "numberBoost")
+
+
 # Filters.
 
 @tap.test

@@ -185,6 +185,13 @@ static int read_text(const struct request_reader *reader, const struct request_p
     }
     text->should_min = message->should_min;
     text->not_all = message->not_all;
+    text->number_boost = message->number_boost;
+    text->tied_parts = message->tied_parts;
+    if (!is_boost(message->number_boost)) {
+        struct request_path at = path_to(path, "numberBoost");
+
+        return request_refuse(reader, &at, ERR_INVALID, "expected a number above 0");
+    }
     if (!message->n_clauses)
         return 0;
     if (message->n_clauses + text->count > QUERY_TEXT_CLAUSE_COUNT_MAX) {

@@ -24,6 +24,9 @@ struct compiler {
     const struct token *tokens; /* of the clause */
     size_t token_count;
     bool has_text;
+    float number_boost; /* of numbers that are not all needed */
+    bool tied_parts;    /* of words that are not all needed */
+    float boost;        /* of the words at hand, beside the clause's */
 };
 
 static int too_many(const struct compiler *compiler, struct err *err)
@@ -90,7 +93,7 @@ static int add_slot(struct compiler *compiler, struct lexicon_entry entry, bool 
         .term = known ? entry.term : TERMID_NONE,
         .form = is_exact ? entry.form : FORM_ANY,
         .position = position,
-        .factor = (boost > 0 ? boost : 1) * penalty,
+        .factor = (boost > 0 ? boost : 1) * compiler->boost * penalty,
         .clause = compiler->clause_index,
     };
     leaf->count++;
@@ -110,6 +113,26 @@ static int add_token(struct compiler *compiler, const struct token *token, uint3
     return add_slot(compiler, entry, known, position, 1, err);
 }
 
+/* Of a word of this size the parts count for themselves (query.h): so many letters say something
+ * alone. */
+enum { PART_SIZE_MIN = 3 };
+static const float part_boost = 0.7F, short_part_boost = 0.2F;
+
+static bool is_long_part(const struct token *token)
+{
+    return token->kind == TOKEN_WORD && token->form.size >= PART_SIZE_MIN;
+}
+
+/* Whether the token has no slot in the run [from, to): it is beside its parts, or one of those that
+ * a quantity stands for. */
+static bool is_passed_by(const struct compiler *compiler, size_t at, size_t to, uint32_t passed)
+{
+    const struct token *token = &compiler->tokens[at];
+
+    return token->kind == TOKEN_HYPHENED || token->position < passed ||
+           (at + 1 < to && token[1].kind == TOKEN_QUANTITY && token[1].position == token->position);
+}
+
 /* The parts of tokens from..to - 1 in their order; a quantity in place of its parts. */
 static int add_parts(struct compiler *compiler, size_t from, size_t to, struct err *err)
 {
@@ -119,10 +142,8 @@ static int add_parts(struct compiler *compiler, size_t from, size_t to, struct e
 
     for (i = from; i < to && !rc; i++) {
         const struct token *token = &compiler->tokens[i];
-        bool covered = i + 1 < to && compiler->tokens[i + 1].kind == TOKEN_QUANTITY &&
-                       compiler->tokens[i + 1].position == token->position;
 
-        if (token->kind == TOKEN_HYPHENED || token->position < passed || covered)
+        if (is_passed_by(compiler, i, to, passed))
             continue;
         rc = add_token(compiler, token, token->position - first, err);
         passed = token->position + token->span;
@@ -130,39 +151,83 @@ static int add_parts(struct compiler *compiler, size_t from, size_t to, struct e
     return rc;
 }
 
-/* How many slots add_parts would make. */
-static uint32_t count_parts(const struct compiler *compiler, size_t from, size_t to)
+/* How many slots add_parts would make; whether all are of numbers, and none of a model. */
+static uint32_t count_parts(const struct compiler *compiler, size_t from, size_t to,
+                            bool *are_numbers)
 {
+    enum { MODEL_SIZE_MIN = 4 };
     uint32_t passed = compiler->tokens[from].position, count = 0;
     size_t i;
 
+    *are_numbers = true;
     for (i = from; i < to; i++) {
         const struct token *token = &compiler->tokens[i];
-        bool covered = i + 1 < to && compiler->tokens[i + 1].kind == TOKEN_QUANTITY &&
-                       compiler->tokens[i + 1].position == token->position;
+        struct bytes form = token->form;
 
-        if (token->kind == TOKEN_HYPHENED || token->position < passed || covered)
+        if (is_passed_by(compiler, i, to, passed))
             continue;
         count++;
+        *are_numbers =
+            *are_numbers && (token->kind == TOKEN_QUANTITY ||
+                             (token->kind == TOKEN_NUMBER &&
+                              (form.size < MODEL_SIZE_MIN || memchr(form.data, '.', form.size))));
         passed = token->position + token->span;
     }
     return count;
+}
+
+/* The parts of tokens from..to - 1, a leaf each, beside theirs: the long ones may be found without
+ * the others. Whoever has all has them, too. whole: what stands for two; NULL: nothing does. */
+static int add_each_part(struct compiler *compiler, size_t from, size_t to,
+                         const struct token *whole, struct err *err)
+{
+    uint32_t passed = compiler->tokens[from].position;
+    size_t i;
+    int rc = 0;
+
+    for (i = from; i < to && !rc; i++) {
+        const struct token *token = &compiler->tokens[i];
+        bool is_long = is_long_part(token);
+
+        if (is_passed_by(compiler, i, to, passed))
+            continue;
+        passed = token->position + token->span;
+        compiler->boost = is_long ? part_boost : short_part_boost;
+        rc = add_leaf(compiler, whole ? LEAF_ANY : LEAF_WORD, err);
+        if (!rc && !is_long)
+            compiler->plan->leaves[compiler->plan->leaf_count - 1].occur = OCCUR_BONUS;
+        if (!rc)
+            rc = add_token(compiler, token, 0, err);
+        if (!rc && whole)
+            rc = add_token(compiler, whole, 0, err);
+    }
+    compiler->boost = 1;
+    return rc;
 }
 
 /* Words that are tied, or all of a phrase: a word, a phrase, or a whole beside its phrase. */
 static int add_run(struct compiler *compiler, size_t from, size_t to, struct err *err)
 {
     const struct token *whole = NULL;
-    uint32_t parts = count_parts(compiler, from, to);
+    bool are_numbers, is_apart;
+    uint32_t parts = count_parts(compiler, from, to, &are_numbers);
+    bool is_some = compiler->clause->kind == CLAUSE_WORD && compiler->clause->occur == OCCUR_SHOULD;
     int rc;
 
     if (compiler->clause->kind == CLAUSE_WORD && to - from == 3 &&
         compiler->tokens[from + 1].kind == TOKEN_HYPHENED)
         whole = &compiler->tokens[from + 1];
+    is_apart = is_some && compiler->tied_parts && parts > 1 && !are_numbers;
+    compiler->boost = is_some && are_numbers ? compiler->number_boost
+                      : is_apart             ? 1 - part_boost
+                                             : 1;
     rc = add_leaf(compiler, whole ? LEAF_TIED : parts == 1 ? LEAF_WORD : LEAF_PHRASE, err);
     if (!rc && whole)
         rc = add_token(compiler, whole, 0, err);
-    return rc ? rc : add_parts(compiler, from, to, err);
+    if (!rc)
+        rc = add_parts(compiler, from, to, err);
+    compiler->boost = 1;
+    return rc || !is_apart ? rc : add_each_part(compiler, from, to, whole, err);
 }
 
 /* Whether the token belongs to the run from `from` on that ends before it: parts of wholes always
@@ -321,8 +386,10 @@ static int add_sizes(struct compiler *compiler, size_t whole, size_t *end, struc
     const struct token *token = &compiler->tokens[whole];
     int rc = add_leaf(compiler, LEAF_WORD, err);
 
+    compiler->boost = compiler->clause->occur == OCCUR_SHOULD ? compiler->number_boost : 1;
     if (!rc)
         rc = add_token(compiler, token, 0, err);
+    compiler->boost = 1;
     *end = whole + 1;
     while (*end < compiler->token_count &&
            compiler->tokens[*end].position < token->position + token->span)
@@ -611,6 +678,8 @@ static int add_also(struct compiler *compiler, uint32_t first, struct err *err)
         bool single = leaf->kind == LEAF_WORD || leaf->kind == LEAF_ANY;
 
         rc = add_leaf(compiler, single && !branches.has_phrase ? LEAF_ANY : LEAF_TIED, err);
+        if (!rc)
+            plan->leaves[plan->leaf_count - 1].occur = leaf->occur;
         for (k = 0; k < leaf->count && !rc; k++)
             rc = copy_slot(compiler, &slots[leaf->first + k], err);
         for (k = 0; k < branches.count && !rc; k++)
@@ -643,20 +712,38 @@ static int add_clause(struct compiler *compiler, struct err *err)
     }
 }
 
+static int add_clauses(struct compiler *compiler, const struct query_text *text, struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; i < text->count && !rc; i++) {
+        compiler->clause = &text->clauses[i];
+        compiler->clause_index = i;
+        rc = add_clause(compiler, err);
+    }
+    return rc;
+}
+
 int text_compile(struct text_plan *plan, struct analysis *analysis, const struct query_text *text,
                  struct err *err)
 {
-    struct compiler compiler = {
-        .plan = plan, .analysis = analysis, .lexicon = plan->snapshot->lexicon};
+    struct compiler compiler = {.plan = plan,
+                                .analysis = analysis,
+                                .lexicon = plan->snapshot->lexicon,
+                                .number_boost = text->number_boost > 0 ? text->number_boost : 1,
+                                .tied_parts = text->tied_parts,
+                                .boost = 1};
     uint32_t i;
-    int rc = 0;
+    int rc;
 
     object_check(plan, TEXT_PLAN_MAGIC);
     analysis_use(analysis, lexicon_analysis_version(compiler.lexicon));
-    for (i = 0; i < text->count && !rc; i++) {
-        compiler.clause = &text->clauses[i];
-        compiler.clause_index = i;
-        rc = add_clause(&compiler, err);
+    rc = add_clauses(&compiler, text, err);
+    if (rc == ERR_LIMIT && text->tied_parts) { /* they are too many beside the words themselves */
+        plan->leaf_count = plan->slot_count = 0;
+        compiler.tied_parts = false;
+        compiler.boost = 1;
+        rc = add_clauses(&compiler, text, err);
     }
     if (rc)
         return rc;

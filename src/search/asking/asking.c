@@ -103,3 +103,12 @@ Torg__V1__QueryStage *count_stage(const char *text, Torg__V1__Filter *filter, st
     stage->limit = 0;
     return stage;
 }
+
+void stage_any_word(Torg__V1__QueryStage *stage)
+{
+    static const float number_boost = 0.6F;
+
+    stage->any_word = true;
+    stage->number_boost = number_boost;
+    stage->tied_parts = true;
+}

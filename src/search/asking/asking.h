@@ -35,4 +35,8 @@ int asking_run(struct asking *asking, Torg__V1__QueryStage **stages, size_t coun
 /* A stage that only counts what the line finds. */
 Torg__V1__QueryStage *count_stage(const char *text, Torg__V1__Filter *filter, struct arena *arena);
 
+/* One word of the line is enough, or one part of a word ("led-bulb"); numbers weigh less: a rare
+ * size says little about the thing. */
+void stage_any_word(Torg__V1__QueryStage *stage);
+
 #endif

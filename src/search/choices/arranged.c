@@ -155,7 +155,9 @@ static int part_stage(const struct wanted *wanted, bool is_some, uint32_t limit,
     if (rc)
         return rc;
     wanted_prefer(wanted, !is_some, stage);
-    stage->any_word = stage->not_all = is_some;
+    if (is_some)
+        stage_any_word(stage);
+    stage->not_all = is_some;
     stage->no_total = true;
     stage->limit = limit;
     stage->offset = 0;

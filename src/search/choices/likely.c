@@ -168,7 +168,8 @@ static int sample_stage(const struct wanted *wanted, const struct named *named, 
     if (rc)
         return rc;
     ask_for_things(*stage, named, wanted->arena);
-    (*stage)->any_word = any_word;
+    if (any_word)
+        stage_any_word(*stage);
     (*stage)->n_sorts = 0; /* by relevance */
     (*stage)->cap = NULL;
     (*stage)->offset = 0;

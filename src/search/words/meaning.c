@@ -89,6 +89,58 @@ static bool is_blank(char sign)
     return (unsigned char)sign <= ' ';
 }
 
+static bool is_letter(char sign)
+{
+    return (unsigned char)sign >= 0x80 || ((sign | 0x20) >= 'a' && (sign | 0x20) <= 'z');
+}
+
+/* How many letters a text of this size begins with. */
+static size_t count_letters(const char *text, size_t size)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < size && is_letter(text[i]); i++)
+        count += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return count;
+}
+
+/* The end of the word before a slash that stands between two: "brass/chrome", not "б/у" or "1/2".
+ * NULL: there is none. */
+static const char *find_slash(const char *text, size_t size)
+{
+    enum { LETTERS_MIN = 2 };
+    const char *slash = memchr(text, '/', size);
+
+    if (!slash || count_letters(text, (size_t)(slash - text)) < LETTERS_MIN)
+        return NULL;
+    for (const char *at = text; at < slash; at++) {
+        if (!is_letter(*at) && *at != '-')
+            return NULL;
+    }
+    return count_letters(slash + 1, size - (size_t)(slash - text) - 1) < LETTERS_MIN ? NULL : slash;
+}
+
+/* Whether the word is several that are tied, one of which says something alone: "led-bulb",
+ * "iphone15". */
+static bool is_tied(const struct chunk *chunk)
+{
+    enum { LETTERS_MIN = 3 };
+    const char *at = chunk->folded;
+    size_t longest = 0, count = 0;
+
+    while (*at) {
+        size_t letters = count_letters(at, strlen(at)), size = 0;
+
+        while (is_letter(at[size]))
+            size++;
+        size = size ? size : strspn(at, "0123456789");
+        longest = letters > longest ? letters : longest;
+        count += size > 0;
+        at += size ? size : 1;
+    }
+    return chunk->is_plain && count > 1 && longest >= LETTERS_MIN;
+}
+
 static void add_chunks(struct reader *reader, size_t start, size_t end, bool is_plain)
 {
     while (start < end && reader->count < CHUNK_COUNT_MAX) {
@@ -104,6 +156,8 @@ static void add_chunks(struct reader *reader, size_t start, size_t end, bool is_
         if (stop - start > 2 && (reader->line[start] | 0x20) == 'w' &&
             reader->line[start + 1] == '/')
             stop = start + 2; /* "fan w/light" */
+        else if (is_plain && find_slash(reader->line + start, stop - start))
+            stop = (size_t)(find_slash(reader->line + start, stop - start) - reader->line);
         first = start;
         last = stop;
         while (first < last && strchr(".,;:!?()", reader->line[first]))
@@ -113,7 +167,7 @@ static void add_chunks(struct reader *reader, size_t start, size_t end, bool is_
         *chunk = (struct chunk){.start = start, .end = stop, .is_plain = is_plain};
         fold(bytes_make(reader->line + first, last - first), chunk->folded, sizeof(chunk->folded));
         reader->count++;
-        start = stop;
+        start = stop + (stop < end && reader->line[stop] == '/');
     }
 }
 
@@ -244,6 +298,22 @@ static void drop(char *line, const struct reader *reader, size_t at, size_t coun
     memset(line + start, ' ', end - start);
 }
 
+/* The slashes between words, as blanks. */
+static bool drop_slashes(char *line, const struct reader *reader)
+{
+    bool is_some = false;
+
+    for (size_t i = 0; i + 1 < reader->count; i++) {
+        size_t end = reader->chunks[i].end;
+
+        if (line[end] == '/' && reader->chunks[i + 1].start == end + 1) {
+            line[end] = ' ';
+            is_some = true;
+        }
+    }
+    return is_some;
+}
+
 static void squeeze(char *line)
 {
     char *to = line;
@@ -264,6 +334,7 @@ int meaning_read(const char *line, char *const *kept, size_t kept_count, struct 
     char *text = arena_strdup(arena, line);
     struct meant *list;
     size_t left = 0, at = 0;
+    bool is_parted, is_tied_left = false;
     int rc;
 
     *meaning = (struct meaning){.text = line};
@@ -273,6 +344,7 @@ int meaning_read(const char *line, char *const *kept, size_t kept_count, struct 
         return rc;
     list = arena_array(arena, reader.count, sizeof(*list));
     meaning->list = list;
+    is_parted = drop_slashes(text, &reader);
     while (at < reader.count) {
         size_t count = find_meant(&reader, at, &list[meaning->count]);
 
@@ -281,17 +353,20 @@ int meaning_read(const char *line, char *const *kept, size_t kept_count, struct 
             meaning->count++;
         } else {
             left++;
+            is_tied_left = is_tied_left || is_tied(&reader.chunks[at]);
         }
         at += count ? count : 1;
     }
     if (!left) { /* nothing else is asked for: then for these words */
         meaning->count = 0;
         left = reader.count;
+        text = arena_strdup(arena, line);
+        is_parted = drop_slashes(text, &reader);
     }
-    if (meaning->count) {
+    if (meaning->count || is_parted) {
         squeeze(text);
         meaning->text = text;
     }
-    meaning->is_several = left > 1;
+    meaning->is_several = left > 1 || is_tied_left;
     return 0;
 }

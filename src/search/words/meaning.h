@@ -34,8 +34,8 @@ struct meant {
 };
 
 struct meaning {
-    const char *text; /* what is searched */
-    bool is_several;  /* it has more than one word, so that some may be missing */
+    const char *text; /* what is searched; a slash between two words is a blank */
+    bool is_several;  /* it has more than one word, or one of parts, so that some may be missing */
     const struct meant *list;
     size_t count;
 };

@@ -117,6 +117,8 @@ uint64_t part_query_hash(const Torg__V1__Query *query, uint32_t stage, struct ar
     bare->n_clauses = from->n_clauses;
     bare->should_min = from->should_min;
     bare->not_all = from->not_all;
+    bare->number_boost = from->number_boost;
+    bare->tied_parts = from->tied_parts;
     bare->filter = from->filter;
     bare->sorts = from->sorts;
     bare->n_sorts = from->n_sorts;

@@ -70,6 +70,33 @@ static void what_has_a_sign_is_meant_as_it_stands(void **state)
     expect_text("!купить диван", "!купить диван", true);
 }
 
+static void slashes_between_words_are_blanks(void **state)
+{
+    (void)state;
+    expect_text("faucet brass/chrome", "faucet brass chrome", true);
+    expect_text("brass/chrome", "brass chrome", true);
+    expect_text("диван/кровать", "диван кровать", true);
+    expect_text("self-drilling/tapping/wood screw", "self-drilling tapping wood screw", true);
+    expect_text("plywood 1/2", "plywood 1/2", true);
+    expect_text("a/c unit", "a/c unit", true);
+    expect_text("90 км/ч", "90 км/ч", true);
+    expect_text("\"brass/chrome\"", "\"brass/chrome\"", false);
+    expect_text("купить/куплю", "купить куплю", true);
+    expect_text("диван/", "диван/", false);
+}
+
+/* Parts of a word may be missing, too, if one of them says something alone. */
+static void words_of_parts_are_several(void **state)
+{
+    (void)state;
+    expect_text("led-bulb", "led-bulb", true);
+    expect_text("iphone15", "iphone15", true);
+    expect_text("wi-fi", "wi-fi", false);
+    expect_text("t1-11", "t1-11", false);
+    expect_text("128гб", "128гб", false);
+    expect_text("\"led-bulb\"", "\"led-bulb\"", false);
+}
+
 static void expect_price(const char *line, const char *text, int64_t min, int64_t max)
 {
     struct arena *arena = arena_new();
@@ -104,6 +131,13 @@ static void prices_are_filters(void **state)
     expect_price("sofa from 100 up to 300 usd", "sofa", 100, 300);
     expect_price("велосипед дороже 30к", "велосипед", 30000, 0);
     expect_text("шкаф до 200 см", "шкаф 200 см", true); /* a size */
+    expect_text("flashlight over 300 lumens", "flashlight over 300 lumens", true);
+    expect_text("range hood above 800 cfm", "range hood above 800 cfm", true);
+    expect_text("pressure washer over 3000 psi", "pressure washer over 3000 psi", true);
+    expect_text("heater above 5000 btu", "heater above 5000 btu", true);
+    expect_text("tank over 500 gallons", "tank over 500 gallons", true);
+    expect_text("насос до 900 ватт", "насос 900 ватт", true);
+    expect_price("heater above 5000", "heater", 5000, 0);
     expect_text("toyota до 2015", "toyota 2015", true); /* a year */
     expect_text("дети до 12", "дети 12", true);         /* too little, and no currency */
     expect_text("диван от 0 руб", "диван 0 руб", true); /* nothing is cheaper */
@@ -162,6 +196,8 @@ int main(void)
         cmocka_unit_test(a_line_of_nothing_else_is_searched),
         cmocka_unit_test(units_are_no_grammar),
         cmocka_unit_test(what_has_a_sign_is_meant_as_it_stands),
+        cmocka_unit_test(slashes_between_words_are_blanks),
+        cmocka_unit_test(words_of_parts_are_several),
         cmocka_unit_test(prices_are_filters),
         cmocka_unit_test(words_are_filters),
         cmocka_unit_test(what_is_to_be_kept_is_a_word),
