@@ -62,19 +62,21 @@ enum {
     FEED_MAP_KEPT_SIZE_MAX = 2 << 20,    /* of one that is remembered: 30000 categories */
 
     /* ---- feeds by address ---- */
-    FEED_SCHEDULE_COUNT_MAX = 50,    /* of one seller; a listing has all of them */
-    FEED_PERIOD_S_MIN = 300,         /* shops make their file anew for who asks */
-    FEED_PERIOD_S_MAX = 30 * 86400,  /* offers live as long in most categories */
-    FEED_RUN_COUNT_MAX = 20,         /* runs told of a feed */
-    FEED_RUN_REASON_SIZE_MAX = 500,  /* bytes of one's reason */
-    FEED_FETCH_SHARD_COUNT = 16,     /* processes that may share the fetching */
-    FEED_FETCH_THREAD_COUNT = 4,     /* they wait for other people's servers */
-    FEED_FETCH_LOOK_MS = 1000,       /* how often one looks for what is due */
-    FEED_FETCH_IDLE_MS = 60000,      /* those who fetch look by themselves, should a call be lost */
-    FEED_FETCH_REST_MS = 10000,      /* after a failure of our own */
-    FEED_FETCH_MS_MAX = 600 * 1000,  /* for one file: half a gigabyte at a megabyte a second */
-    FEED_FETCH_STALL_MS = 60 * 1000, /* without a byte: shops make the file meanwhile */
-    FEED_FETCH_SIZE_MAX = 512 << 20, /* as sent: it lies on our disk while it is read */
+    FEED_SCHEDULE_COUNT_MAX = 50,   /* of one seller; a listing has all of them */
+    FEED_PERIOD_S_MIN = 300,        /* shops make their file anew for who asks */
+    FEED_PERIOD_S_MAX = 30 * 86400, /* offers live as long in most categories */
+    FEED_RUN_COUNT_MAX = 20,        /* runs told of a feed */
+    FEED_RUN_REASON_SIZE_MAX = 500, /* bytes of one's reason */
+    FEED_FETCH_SHARD_COUNT = 16,    /* processes that may share the fetching */
+    FEED_FETCH_THREAD_COUNT = 8,    /* they wait for other people's servers, ten minutes at worst */
+    FEED_FETCH_DUE_COUNT = 5000,    /* of what is due, looked at for whose turn it is: 1 MB */
+    FEED_FETCH_SELLER_COUNT = 4096, /* hashes of sellers whose last turn is remembered: 32 KB */
+    FEED_FETCH_LOOK_MS = 1000,      /* how often one looks for what is due */
+    FEED_FETCH_IDLE_MS = 60000,     /* those who fetch look by themselves, should a call be lost */
+    FEED_FETCH_REST_MS = 10000,     /* after a failure of our own */
+    FEED_FETCH_MS_MAX = 600 * 1000, /* for one file: half a gigabyte at a megabyte a second */
+    FEED_FETCH_STALL_MS = 60 * 1000,   /* without a byte: shops make the file meanwhile */
+    FEED_FETCH_SIZE_MAX = 512 << 20,   /* as sent: it lies on our disk while it is read */
     FEED_FETCH_PIECE_SIZE = 64 << 10,  /* written at a time */
     FEED_FETCH_FAILURE_COUNT_MAX = 20, /* in a row, in about three days; then it is stopped */
     FEED_FETCH_RETRY_S = 60,           /* after the first failure; doubled by each ... */

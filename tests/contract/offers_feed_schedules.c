@@ -142,14 +142,21 @@ static Torg__V1__FeedSchedule *get(struct feed_scene *scene)
 /* The one that is due now; false: none is. */
 static bool find_due(struct feed_scene *scene, struct feed_due *due)
 {
-    uint32_t shard = feed_schedule_shard(scene->seller, scene->feed);
-    bool busy[FEED_FETCH_SHARD_COUNT];
+    struct feed_waiting *list;
     struct err err = {0};
+    size_t count;
 
-    OK(feed_schedule_busy(&scene->place.offers, busy, &err));
-    OK(feed_schedule_next(&scene->place.offers, shard, scene->arena, due, &err));
-    assert_int_equal(busy[shard], due->key.seller != NULL);
-    return due->key.seller;
+    OK(feed_schedule_waiting(&scene->place.offers, scene->arena, &list, &count, &err));
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i].seller, scene->seller) != 0 || strcmp(list[i].feed, scene->feed) != 0)
+            continue;
+        assert_int_equal(list[i].shard, feed_schedule_shard(scene->seller, scene->feed));
+        assert_string_equal(list[i].host, "shop.example");
+        OK(feed_schedule_find_due(&scene->place.offers, &list[i], scene->arena, due, &err));
+        assert_non_null(due->key.seller);
+        return true;
+    }
+    return false;
 }
 
 static int try_run(struct feed_scene *scene, struct feed_due *due, Torg__V1__FeedSchedule **now,

@@ -5,6 +5,7 @@ import json
 import signal
 import sys
 import threading
+import time
 import urllib.request
 
 sys.dont_write_bytecode = True
@@ -221,6 +222,36 @@ def a_last_line_without_a_break_is_believed_if_all_of_it_came():
         tap.equal((held["outcome"], held["hold"]), ("HELD", "CUT_SHORT"))
         tap.contains(held["reason"], "has not all its cells")
         tap.equal(shop.offers()["ALL"], 22)
+
+
+@tap.test
+def who_is_slow_keeps_nobody_waiting():
+    """Twelve feeds of one seller, at servers that do not answer, and one of another."""
+    with Shop() as shop:
+        slow = [Pictures() for _ in range(12)]
+        gate = threading.Event()
+        began = time.monotonic()
+        try:
+            for number, site in enumerate(slow):
+                site.gate = gate
+                shop.schedule("add", site.address("/goods.csv"), "--feed", f"slow-{number}")
+            tap.wait_until(lambda: any(site.asked for site in slow), what="a question")
+            shop.site.files["/goods.csv"] = goods(3)
+            done = shop.torg("feed", "schedule", "add", shop.site.address("/goods.csv"), "--seller", "bob")
+            tap.equal(done.returncode, 0, done.stderr)
+
+            def is_read():
+                told = shop.torg("feed", "schedule", "show", "--seller", "bob", "--json")
+                return json.loads(told.stdout).get("runs")
+
+            tap.equal(tap.wait_until(is_read, what="bob's run")[0]["outcome"], "APPLIED")
+            asked = sum(len(site.asked) for site in slow)           # one at a time, each given up after a minute
+            tap.equal(asked <= 1 + (time.monotonic() - began) / 60, True, f"{asked} were asked")
+        finally:
+            gate.set()
+            for site in slow:
+                site.shutdown()
+                site.server_close()
 
 
 @tap.test

@@ -19,8 +19,7 @@
 
 enum { FEED_FETCHER_MAGIC = OBJECT_MAGIC('f', 'f', 'c', 'h'), OUTCOME_COUNT = 5 };
 
-/* A thread: the first looks for what is due, and wakes those who fetch it, each of which has a part
- * of the shards. */
+/* A thread: the first looks for what is due, and wakes those who fetch it. */
 struct fetching {
     struct feed_fetcher *fetcher;
     struct task task;
@@ -33,6 +32,7 @@ struct feed_fetcher {
     struct feed_fetcher_options options;
     struct coord_shards *shards; /* owned, as the next */
     struct hosts *hosts;
+    struct feed_turns *turns;
     struct fetching threads[1 + FEED_FETCH_THREAD_COUNT];
     struct counter *runs[OUTCOME_COUNT]; /* by outcome */
     struct counter *errors;
@@ -100,22 +100,57 @@ static int run_one(struct fetching *self, struct feed_due *due, struct arena *ar
     return rc == ERR_STALE ? 0 : rc; /* what it is now is found by the next look */
 }
 
-/* All that is due of a shard, while it is ours. */
-static int run_shard(struct fetching *self, struct err *err)
+/* --- turns --- */
+
+/* What is due of the shards that we own and keep, with the tickets by number; none: nothing of
+ * it. */
+static int find_waiting(struct feed_fetcher *fetcher, struct arena *arena,
+                        struct coord_shard kept[FEED_FETCH_SHARD_COUNT], struct feed_waiting **list,
+                        size_t *count, struct err *err)
 {
-    bool more = true;
-    int rc = 0;
+    struct coord_shard owned[FEED_FETCH_SHARD_COUNT];
+    size_t owned_count = coord_owned(fetcher->shards, owned, FEED_FETCH_SHARD_COUNT);
+    bool is_kept[FEED_FETCH_SHARD_COUNT] = {false};
+    size_t all = 0;
+    int rc =
+        owned_count ? feed_schedule_waiting(fetcher->options.offers, arena, list, &all, err) : 0;
 
-    while (more && !rc && !is_left(self)) {
-        struct arena *arena = arena_new();
-        struct feed_due due;
-
-        rc = feed_schedule_next(self->fetcher->options.offers, self->shard.shard, arena, &due, err);
-        more = !rc && due.key.seller;
-        if (more)
-            rc = run_one(self, &due, arena, err);
-        arena_free(arena);
+    for (size_t i = 0; i < owned_count; i++) {
+        kept[owned[i].shard] = owned[i];
+        is_kept[owned[i].shard] = !owned[i].leaving;
     }
+    *count = 0;
+    for (size_t i = 0; i < all && !rc; i++) {
+        if (is_kept[(*list)[i].shard])
+            (*list)[(*count)++] = (*list)[i];
+    }
+    return rc;
+}
+
+/* Fetches the feed whose turn it is, if there is one. */
+static int fetch_next(struct fetching *self, bool *found, struct err *err)
+{
+    struct feed_fetcher *fetcher = self->fetcher;
+    size_t number = (size_t)(self - fetcher->threads) - 1;
+    struct coord_shard kept[FEED_FETCH_SHARD_COUNT];
+    const struct feed_waiting *waiting = NULL;
+    struct arena *arena = arena_new();
+    struct feed_waiting *list = NULL;
+    struct feed_due due = {0};
+    size_t count = 0;
+    int rc = find_waiting(fetcher, arena, kept, &list, &count, err);
+
+    if (!rc)
+        waiting = feed_turns_take(fetcher->turns, number, list, count);
+    *found = waiting;
+    if (waiting) {
+        self->shard = kept[waiting->shard];
+        rc = feed_schedule_find_due(fetcher->options.offers, waiting, arena, &due, err);
+        if (!rc && due.key.seller && !is_left(self))
+            rc = run_one(self, &due, arena, err);
+        feed_turns_give_back(fetcher->turns, number);
+    }
+    arena_free(arena);
     return rc == ERR_CANCELLED ? 0 : rc;
 }
 
@@ -143,43 +178,45 @@ static int tell_failing(struct feed_fetcher *fetcher, struct err *err)
     return rc;
 }
 
-static struct fetching *thread_of(struct feed_fetcher *fetcher, uint32_t shard)
+/* Of a shard that is to leave no run is begun. One that was chosen before finds its ticket no
+ * longer good. */
+static void release_leaving(struct feed_fetcher *fetcher)
 {
-    return &fetcher->threads[1 + shard % FEED_FETCH_THREAD_COUNT];
+    struct coord_shard owned[FEED_FETCH_SHARD_COUNT];
+    size_t count = coord_owned(fetcher->shards, owned, FEED_FETCH_SHARD_COUNT);
+
+    for (size_t i = 0; i < count; i++) {
+        if (owned[i].leaving && !feed_turns_has(fetcher->turns, owned[i].shard))
+            coord_release(fetcher->shards, owned[i].shard, owned[i].ticket);
+    }
 }
 
 static int look(struct fetching *self, struct err *err)
 {
     struct feed_fetcher *fetcher = self->fetcher;
-    struct coord_shard owned[FEED_FETCH_SHARD_COUNT];
-    size_t count = coord_owned(fetcher->shards, owned, FEED_FETCH_SHARD_COUNT);
-    bool busy[FEED_FETCH_SHARD_COUNT];
-    int rc = feed_schedule_busy(fetcher->options.offers, busy, err);
+    struct coord_shard kept[FEED_FETCH_SHARD_COUNT];
+    struct arena *arena = arena_new();
+    struct feed_waiting *list = NULL;
+    size_t count = 0;
+    int rc;
 
-    for (size_t i = 0; i < count && !rc; i++) {
-        if (busy[owned[i].shard] || owned[i].leaving)
-            task_wake(&thread_of(fetcher, owned[i].shard)->task);
+    release_leaving(fetcher);
+    rc = find_waiting(fetcher, arena, kept, &list, &count, err);
+    if (!rc && feed_turns_wait(fetcher->turns, list, count)) {
+        for (size_t i = 1; i < ARRAY_COUNT(fetcher->threads); i++)
+            task_wake(&fetcher->threads[i].task);
     }
+    arena_free(arena);
     return rc ? rc : tell_failing(fetcher, err);
 }
 
 static int fetch_due(struct fetching *self, struct err *err)
 {
-    struct feed_fetcher *fetcher = self->fetcher;
-    struct coord_shard owned[FEED_FETCH_SHARD_COUNT];
-    size_t count = coord_owned(fetcher->shards, owned, FEED_FETCH_SHARD_COUNT);
-    bool busy[FEED_FETCH_SHARD_COUNT];
-    int rc = feed_schedule_busy(fetcher->options.offers, busy, err);
+    bool found = true;
+    int rc = 0;
 
-    for (size_t i = 0; i < count && !rc && !task_is_stopping(&self->task); i++) {
-        if (thread_of(fetcher, owned[i].shard) != self)
-            continue;
-        self->shard = owned[i];
-        if (owned[i].leaving) /* between two runs nothing of it is under way */
-            coord_release(fetcher->shards, owned[i].shard, owned[i].ticket);
-        else if (busy[owned[i].shard])
-            rc = run_shard(self, err);
-    }
+    while (found && !rc && !task_is_stopping(&self->task))
+        rc = fetch_next(self, &found, err);
     return rc;
 }
 
@@ -257,6 +294,7 @@ int feed_fetcher_start(const struct feed_fetcher_options *options, struct feed_f
     *fetcher = NULL;
     self->options = *options;
     self->hosts = hosts_new(options->offers->clock);
+    self->turns = feed_turns_new(FEED_FETCH_THREAD_COUNT);
     make_metrics(self);
     rc = coord_join(options->coord, FETCH_SET, FEED_FETCH_SHARD_COUNT, &self->shards, err);
     if (!rc)
@@ -280,6 +318,7 @@ void feed_fetcher_stop(struct feed_fetcher *fetcher)
     if (fetcher->shards)
         coord_leave(fetcher->shards);
     hosts_free(fetcher->hosts);
+    feed_turns_free(fetcher->turns);
     object_end(fetcher, FEED_FETCHER_MAGIC);
     free(fetcher);
 }

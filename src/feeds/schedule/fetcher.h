@@ -4,7 +4,7 @@
  *
  * A fetcher takes part in the set of shards "feed-fetch"; several, on many machines, share it, so
  * that one of them fetches a feed. One of its threads looks for what is due every
- * FEED_FETCH_LOOK_MS, and wakes those who fetch, each of which has a part of the shards. A lease
+ * FEED_FETCH_LOOK_MS, and wakes those who fetch, who take turns (turns.h). A lease
  * that is lost in the middle of a run ends that at its next row; the run is still due, and the new
  * owner goes on with its task.
  */

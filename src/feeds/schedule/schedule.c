@@ -3,6 +3,7 @@
  * schedule_run.c. */
 #include "feeds/schedule/schedule.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -28,6 +29,19 @@ uint32_t feed_schedule_shard(const char *seller, const char *feed)
     shard = (uint32_t)(hash64(buf_bytes(&key)) % FEED_FETCH_SHARD_COUNT);
     buf_release(&key);
     return shard;
+}
+
+/* "shop.example:8080" of an address, in small letters; of one that is none, as much as there is. */
+static const char *host_of(const char *address, struct arena *arena)
+{
+    const char *begin = strstr(address, "://");
+    char *host;
+
+    begin = begin ? begin + 3 : address;
+    host = arena_text(arena, bytes_make(begin, strcspn(begin, "/?#")));
+    for (char *at = host; *at; at++)
+        *at = (char)tolower((unsigned char)*at);
+    return host;
 }
 
 /* --- rows --- */
@@ -85,12 +99,13 @@ int schedule_record_put(struct store_tx *tx, const struct feed_key *key,
             tx,
             "INSERT INTO feed_schedule (seller_id, feed_id, shard, due_us, failures, etag, "
             "modified, content_hash, applied_us, last_task_id, open_task_id, open_hash, language, "
-            "body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) "
+            "body, host) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "
             "ON CONFLICT (seller_id, feed_id) DO UPDATE SET due_us = excluded.due_us, "
             "failures = excluded.failures, etag = excluded.etag, modified = excluded.modified, "
             "content_hash = excluded.content_hash, applied_us = excluded.applied_us, "
             "last_task_id = excluded.last_task_id, open_task_id = excluded.open_task_id, "
-            "open_hash = excluded.open_hash, language = excluded.language, body = excluded.body",
+            "open_hash = excluded.open_hash, language = excluded.language, body = excluded.body, "
+            "host = excluded.host",
             STORE_WITH(STORE_V_STRING(key->seller), STORE_V_STRING(key->feed),
                        STORE_V_INT(feed_schedule_shard(key->seller, key->feed)),
                        STORE_V_INT(record->due_us), STORE_V_INT(message->failure_count),
@@ -98,7 +113,8 @@ int schedule_record_put(struct store_tx *tx, const struct feed_key *key,
                        STORE_V_INT(record->content_hash), STORE_V_INT(record->applied_us),
                        STORE_V_INT(record->last_task_id), STORE_V_INT(record->open_task_id),
                        STORE_V_INT(record->open_hash), STORE_V_INT(record->language),
-                       STORE_V_BLOB(buf_bytes(&body))),
+                       STORE_V_BLOB(buf_bytes(&body)),
+                       STORE_V_STRING(host_of(message->address, arena))),
             NULL, err);
     buf_release(&body);
     return rc;
@@ -447,15 +463,25 @@ int feed_schedule_list_failing(struct store *store, size_t max, struct arena *ar
 
 /* --- who is due --- */
 
-int feed_schedule_busy(const struct offers *offers, bool shards[], struct err *err)
+int feed_schedule_waiting(const struct offers *offers, struct arena *arena,
+                          struct feed_waiting **list, size_t *count, struct err *err)
 {
     struct store_rows rows = store_read_rows(
-        offers->store, "SELECT DISTINCT shard FROM feed_schedule WHERE due_us > 0 AND due_us <= $1",
-        STORE_WITH(STORE_V_INT(clock_wall_us(offers->clock))));
+        offers->store,
+        "SELECT seller_id, feed_id, host, shard, due_us FROM feed_schedule "
+        "WHERE due_us > 0 AND due_us <= $1 ORDER BY due_us LIMIT $2",
+        STORE_WITH(STORE_V_INT(clock_wall_us(offers->clock)), STORE_V_INT(FEED_FETCH_DUE_COUNT)));
 
-    memset(shards, 0, FEED_FETCH_SHARD_COUNT * sizeof(shards[0]));
-    while (store_next(&rows))
-        shards[rows.columns[0].integer] = true;
+    *list = NULL;
+    for (*count = 0; store_next(&rows); ++*count) {
+        if (!*list)
+            *list = arena_array(arena, FEED_FETCH_DUE_COUNT, sizeof(**list));
+        (*list)[*count] = (struct feed_waiting){.seller = arena_text(arena, rows.columns[0].bytes),
+                                                .feed = arena_text(arena, rows.columns[1].bytes),
+                                                .host = arena_text(arena, rows.columns[2].bytes),
+                                                .shard = (uint32_t)rows.columns[3].integer,
+                                                .due_us = rows.columns[4].integer};
+    }
     return store_rows_end(&rows, err);
 }
 
@@ -477,15 +503,16 @@ int feed_schedule_failing(const struct offers *offers, int64_t failing[], int64_
     return store_rows_end(&rows, err);
 }
 
-int feed_schedule_next(const struct offers *offers, uint32_t shard, struct arena *arena,
-                       struct feed_due *due, struct err *err)
+int feed_schedule_find_due(const struct offers *offers, const struct feed_waiting *waiting,
+                           struct arena *arena, struct feed_due *due, struct err *err)
 {
     int64_t now_us = clock_wall_us(offers->clock);
     struct schedule_record record = {0};
     struct store_rows rows = store_read_rows(
         offers->store,
-        COLUMNS "WHERE shard = $1 AND due_us > 0 AND due_us <= $2 ORDER BY due_us LIMIT 1",
-        STORE_WITH(STORE_V_INT(shard), STORE_V_INT(now_us)));
+        COLUMNS "WHERE seller_id = $1 AND feed_id = $2 AND due_us > 0 AND due_us <= $3",
+        STORE_WITH(STORE_V_STRING(waiting->seller), STORE_V_STRING(waiting->feed),
+                   STORE_V_INT(now_us)));
     int rc;
 
     if (store_next(&rows))

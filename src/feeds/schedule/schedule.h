@@ -19,6 +19,7 @@
 #ifndef TORG_FEEDS_SCHEDULE_SCHEDULE_H
 #define TORG_FEEDS_SCHEDULE_SCHEDULE_H
 
+#include "feeds/schedule/turns.h"
 #include "feeds/tasks/task.h"
 
 /* A feed that is due, as it was found; texts of the arena. */
@@ -86,14 +87,15 @@ int feed_schedule_list_failing(struct store *store, size_t max, struct arena *ar
 /* --- for those who fetch --- */
 
 uint32_t feed_schedule_shard(const char *seller, const char *feed);
-/* Which shards have something due. */
-int feed_schedule_busy(const struct offers *offers, bool shards[], struct err *err);
+/* What is due, the longest due first; FEED_FETCH_DUE_COUNT at most. In the arena. */
+int feed_schedule_waiting(const struct offers *offers, struct arena *arena,
+                          struct feed_waiting **list, size_t *count, struct err *err);
 /* How many of each shard fail, and how many of those are stopped. */
 int feed_schedule_failing(const struct offers *offers, int64_t failing[], int64_t stopped[],
                           struct err *err);
-/* The longest due one of the shard; *due of no seller: none is. */
-int feed_schedule_next(const struct offers *offers, uint32_t shard, struct arena *arena,
-                       struct feed_due *due, struct err *err);
+/* One of them; *due of no seller: it is not due any more. */
+int feed_schedule_find_due(const struct offers *offers, const struct feed_waiting *waiting,
+                           struct arena *arena, struct feed_due *due, struct err *err);
 
 /* The task of a run whose file has this hash: the one that a run of before has opened for the same
  * file, or a new one. Tasks that earlier runs left running or held are dropped before: this file is
