@@ -166,6 +166,26 @@ static void put_havers(const struct view *view, const struct category *const *ca
     }
 }
 
+/* Each of those that are named, once; categories has room for all. */
+static int find_each(const struct look *look, char **ids, size_t id_count,
+                     const struct category **categories, size_t *count, struct err *err)
+{
+    *count = 0;
+    for (size_t i = 0; i < id_count; i++) {
+        const struct category *category;
+        size_t at = 0;
+        int rc = find(look, ids[i], &category, err);
+
+        if (rc)
+            return rc;
+        while (at < *count && categories[at] != category)
+            at++;
+        categories[at] = category;
+        *count += at == *count;
+    }
+    return 0;
+}
+
 static int list_attributes(struct call *call, const ProtobufCMessage *message,
                            ProtobufCMessage *response, struct err *err)
 {
@@ -174,23 +194,24 @@ static int list_attributes(struct call *call, const ProtobufCMessage *message,
     Torg__V1__ListAttributesResponse *answer = (Torg__V1__ListAttributesResponse *)response;
     const struct category **categories;
     const struct attribute **attributes;
+    size_t category_count;
     struct look look;
-    int rc = 0;
+    int rc;
 
     if (!request->n_categories || request->n_categories > CATALOG_SET_COUNT_MAX)
         return call_invalid(call, err, "categories", "expected 1 to 200 ids");
     look = begin_look(call, request->language);
     categories = arena_array(look.view.arena, request->n_categories, sizeof(categories[0]));
-    for (size_t i = 0; i < request->n_categories && !rc; i++)
-        rc = find(&look, request->categories[i], &categories[i], err);
+    rc = find_each(&look, request->categories, request->n_categories, categories, &category_count,
+                   err);
     if (!rc) {
-        attributes = catalog_attributes_of(categories, request->n_categories, request->common,
+        attributes = catalog_attributes_of(categories, category_count, request->common,
                                            look.view.arena, &answer->n_attributes);
         answer->attributes =
             arena_array(look.view.arena, answer->n_attributes + 1, sizeof(answer->attributes[0]));
         for (size_t i = 0; i < answer->n_attributes; i++) {
             answer->attributes[i] = view_attribute(&look.view, attributes[i]);
-            put_havers(&look.view, categories, request->n_categories, answer->attributes[i]);
+            put_havers(&look.view, categories, category_count, answer->attributes[i]);
         }
         answer->version = catalog_version(look.catalog);
     }
@@ -345,10 +366,11 @@ static int apply_catalog(struct call *call, const ProtobufCMessage *message,
     return rc;
 }
 
-/* Those that only look at memory run where the request came in. */
+/* A path is short; all others may have as much to tell as the catalogue has: a loop has no time for
+ * that. */
 static const struct rpc_method methods[] = {
-    {.name = "GetCategory", .unary = get_category, .flags = RPC_PUBLIC | RPC_INLINE},
-    {.name = "ListChildren", .unary = list_children, .flags = RPC_PUBLIC | RPC_INLINE},
+    {.name = "GetCategory", .unary = get_category, .flags = RPC_PUBLIC | RPC_COMPUTE},
+    {.name = "ListChildren", .unary = list_children, .flags = RPC_PUBLIC | RPC_COMPUTE},
     {.name = "GetPath", .unary = get_path, .flags = RPC_PUBLIC | RPC_INLINE},
     {.name = "SearchCategories", .unary = search_categories, .flags = RPC_PUBLIC | RPC_COMPUTE},
     {.name = "ListAttributes", .unary = list_attributes, .flags = RPC_PUBLIC | RPC_COMPUTE},

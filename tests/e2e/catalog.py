@@ -229,6 +229,8 @@ def the_service_answers_without_a_key_in_the_language_asked_for():
         either = ask("ListAttributes", {**both, "common": False})[1]["attributes"]
         vin = next(one for one in either if one["id"] == "vin")
         tap.equal(vin["categories"], ["cars"])
+        twice = {"categories": ["cars", "motorcycles", "cars"] * 60}    # told once each
+        tap.equal(ask("ListAttributes", twice)[1]["attributes"], either)
         for method, message, wanted in [
                 ("GetCategory", {"id": "none"}, 404), ("GetPath", {}, 404),
                 ("ListChildren", {"id": "none"}, 404),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* testd_seen.h - testd's resources: each answers, as JSON, what it saw of its request; a folder. */
+/* testd_seen.h - testd's resources, which tell as JSON what they saw, and its folder. */
 #ifndef TORG_TESTS_TESTD_SEEN_H
 #define TORG_TESTS_TESTD_SEEN_H
 

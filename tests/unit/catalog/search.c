@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "catalog/bounds.h"
 #include "catalog/catalog.h"
+#include "catalog/service.h"
 #include "catalog/words.h"
 
 static struct catalog *demo;
@@ -209,9 +210,21 @@ static void languages_are_read_as_browsers_send_them(void **state)
     assert_int_equal(language_of(bytes_of("")), LANGUAGE_RU);
 }
 
+/* A loop answers nothing that grows with the catalogue. */
+static void what_may_be_long_leaves_the_reactor(void **state)
+{
+    struct catalog_service owner = {.holder = NULL};
+    struct rpc_service service = catalog_rpc_service(&owner);
+
+    for (size_t i = 0; i < service.method_count; i++)
+        assert_true(!(service.methods[i].flags & RPC_INLINE) ||
+                    strcmp(service.methods[i].name, "GetPath") == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_may_be_long_leaves_the_reactor),
         cmocka_unit_test(the_best_comes_first),
         cmocka_unit_test(a_query_names_a_category),
         cmocka_unit_test(all_and_only_matches_are_found),
