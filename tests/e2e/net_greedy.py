@@ -30,7 +30,7 @@ RESOURCE_EXHAUSTED, UNAVAILABLE = 8, 14
 
 # As in src/net/bounds.h.
 ANONYMOUS_STREAMS, ANONYMOUS_STREAMS_ADDRESS, ANONYMOUS_STREAMS_CONNECTION = 16, 8, 4
-STREAMS_CALLER, STREAMS_CONNECTION = 64, 64
+STREAMS_CALLER, STREAMS_CONNECTION, STREAMS_SCARCE = 64, 64, 16
 BODY_CALLER_MB, BODY_SERVER_MB = 64, 256
 CALL_ADDRESS_PART = 4
 UNSENT_CALLER_MB = 64
@@ -110,6 +110,64 @@ def one_keys_streams(path):
             assert testd.wait_until(lambda: watch(client, 1, KEY) == [True]), "they stay taken"
         testd.end(server)
         return f"{served} of 320 streams of one key were served"
+
+
+def scarce_streams(path):
+    """When half of all threads are taken, nobody gets more than sixteen."""
+    with testd.Testd(path, auth=True) as server:
+        with contextlib.ExitStack() as stack:
+            for name in ("good", "poor"):
+                key = [("authorization", f"Bearer {name}")]
+                client = stack.enter_context(server.http2())
+                assert watch(client, STREAMS_CALLER, key) == [True] * STREAMS_CALLER, name
+            served = 0
+            for name in ("tom-1", "tom-2"):    # of one seller
+                key = [("authorization", f"Bearer {name}")]
+                for begun in watch(stack.enter_context(server.http2()), STREAMS_CONNECTION, key):
+                    served += begun is True
+                    if begun is not True:
+                        check_refusal(begun, "a caller has at most 16 now")
+            assert served == STREAMS_SCARCE, f"{served} streams of a third caller were served"
+        testd.end(server)
+        return f"{served} of 128 streams of a third caller were served"
+
+
+def pour(client, size):
+    """Begins a message of some MB and sends so much of it: its stream, or the text that refused it."""
+    stream = client.open(client.request_headers(ECHO + "Collect"))
+    piece = b"x" * (16 << 10)
+    client.send(frame(DATA, 0, stream, struct.pack(">BI", 0, size + 1)))
+    windows = {stream: (256 << 10) - 5}    # the connection's is wider than what one stream has
+    while size > 0:
+        while windows[stream] < len(piece):
+            got = client.read()
+            if got.kind == WINDOW_UPDATE and got.stream == stream:
+                windows[stream] += struct.unpack(">I", got.payload)[0]
+            elif got.kind == HEADERS and got.stream == stream and got.flags & END_STREAM:
+                return dict(client.decoder.decode(got.payload))["grpc-message"]
+        client.send(frame(DATA, 0, stream, piece))
+        windows[stream] -= len(piece)
+        size -= len(piece)
+    return stream
+
+
+def half_messages(path):
+    """Messages of streams that do not come to their end are counted like bodies."""
+    size = 240 << 14
+    with testd.Testd(path) as server, contextlib.ExitStack() as stack:
+        served, refused = 0, []
+        for _ in range(45):    # 170 MB
+            client = stack.enter_context(server.http2(source="127.0.1.1"))
+            got = pour(client, size)
+            served += isinstance(got, int)
+            refused += [] if isinstance(got, int) else [got]
+        held = served * size >> 20
+        assert refused and set(refused) == {"you send too many large bodies at once: end some before you "
+                                            "begin others"}, (served, set(refused))
+        assert BODY_CALLER_MB <= held <= BODY_SERVER_MB // 2 + 4, f"{held} MB are held"
+        other = stack.enter_context(server.http2())
+        assert isinstance(pour(other, size), int), "another address was refused"
+        return f"{held} MB of 170 were held"
 
 
 def keyless_streams_end(path):
@@ -556,6 +614,8 @@ def main():
         lines.run("streams: those without a key have a share of their own", keyless_streams, server)
         testd.end(server)
     lines.run("streams: one key leaves some to others", one_keys_streams, sys.argv[1])
+    lines.run("streams: few of each when half are taken", scarce_streams, sys.argv[1])
+    lines.run("streams: messages that do not end", half_messages, sys.argv[1])
     lines.run("streams: those without a key end", keyless_streams_end, sys.argv[1])
     lines.scenario("unread answers", unread_answers, sys.argv[1])
     lines.run("unread answers: of one caller on many connections", one_caller, sys.argv[1])

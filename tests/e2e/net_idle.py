@@ -18,6 +18,7 @@ from kit import testd
 ECHO = testd.ECHO
 IDLE_MS = 1000
 TURN_MS = 500
+UNAVAILABLE = 14
 MESSAGE = h2raw.grpc_message(h2raw.field_bytes(1, "x"))
 
 
@@ -141,6 +142,27 @@ def open_stream(server):
     assert code == 0, f"GOAWAY's code is {code}"
 
 
+def silent_streams(path):
+    """A stream whose client says nothing ends with the reason; one that has said all goes on."""
+    with testd.Testd(path, reactors=1, stream_silence_ms=300) as server, http2(server) as client, \
+            http2(server) as watcher:
+        watch = watcher.open(watcher.request_headers("/grpc.health.v1.Health/Watch"))
+        watcher.send_body(watch, h2raw.grpc_message(b""))
+        for sent in (b"", h2raw.grpc_message(b"x" * 100)[:50], MESSAGE):    # no word, half of one, one
+            stream = client.open(client.request_headers(ECHO + "Chat"))
+            if sent:
+                client.send_body(stream, sent, end=False)
+            reply = client.reply(stream)
+            assert reply.grpc_status == UNAVAILABLE, reply
+            assert "nothing has come for 0.3 s" in reply.grpc_message, reply
+            assert len(reply.messages) == (sent == MESSAGE), reply
+        watcher.send_frame(h2raw.PING, 0, 0, b"12345678")
+        while (got := watcher.read()).kind != h2raw.PING or not got.flags:
+            ended = got.kind == h2raw.RST_STREAM or got.flags & h2raw.END_STREAM
+            assert got.stream != watch or not ended, f"the watch has ended: {got}"
+        testd.end(server)
+
+
 IDLE = [
     ("a connection that says nothing is closed", silent),
     ("HTTP/1.1 is closed when it is silent after a call", silent_after_a_call),
@@ -208,6 +230,7 @@ def main():
     path = sys.argv[1]
     lines.scenario("idle", idle, path, "plain", None)
     lines.scenario("idle, TLS", idle, path, "TLS", testd.Certificates())
+    lines.run("a stream whose client is silent ends", silent_streams, path)
     lines.scenario("watched", watched, path)
     lines.done()
 

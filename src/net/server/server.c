@@ -109,6 +109,7 @@ static struct server_limits choose_limits(const struct server_options *options)
         .stall_timeout_us = timeout_us(options->stall_timeout_ms, NET_STALL_TIMEOUT_MS),
         .turn_ms_max = options->turn_ms_max ? options->turn_ms_max : NET_TURN_MS_MAX,
         .drain_pause_us = (int64_t)options->drain_pause_ms * MS_US,
+        .stream_silence_us = timeout_us(options->stream_silence_ms, NET_STREAM_SILENCE_MS),
         .anonymous_stream_us = timeout_us(options->anonymous_stream_ms, NET_ANONYMOUS_STREAM_MS),
     };
 }

@@ -37,6 +37,7 @@ struct server_options {
     unsigned idle_timeout_ms;      /* NET_IDLE_TIMEOUT_MS */
     unsigned stall_timeout_ms;     /* NET_STALL_TIMEOUT_MS */
     unsigned turn_ms_max;          /* NET_TURN_MS_MAX */
+    unsigned stream_silence_ms;    /* NET_STREAM_SILENCE_MS */
     unsigned anonymous_stream_ms;  /* NET_ANONYMOUS_STREAM_MS */
     const char *cors_origins;      /* pages of which places may call: between commas; NULL = none */
     unsigned key_rate; /* calls a second, or milliseconds of CPU (admit.h); 0: no limit */

@@ -5,9 +5,9 @@
  *     testd [--tls CERT KEY] [--client-ca CA] [--client-required] [--auth] [--reactors N]
  *           [--workers N] [--port N] [--connections N] [--calls N] [--head-timeout-ms N]
  *           [--body-grace-ms N] [--idle-timeout-ms N] [--stall-timeout-ms N] [--turn-ms-max N]
- *           [--anonymous-stream-ms N] [--key-rate N] [--seller-rate N] [--address-rate N]
- *           [--address-connections N] [--proxies ADDRESSES] [--cors ORIGINS] [--reuse-port]
- *           [--drain-pause-ms N]
+ *           [--stream-silence-ms N] [--anonymous-stream-ms N] [--key-rate N] [--seller-rate N]
+ *           [--address-rate N] [--address-connections N] [--proxies ADDRESSES] [--cors ORIGINS]
+ *           [--reuse-port] [--drain-pause-ms N]
  *
  * Prints {"port":…,"operator_port":…,"pid":…} as one line when it listens, and serves until
  * SIGTERM, then drains for ten minutes at most. With --auth the keys are "Bearer good" (scope
@@ -239,6 +239,7 @@ static bool read_number(const char *flag, const char *text, struct server_option
         {"--idle-timeout-ms", &options->idle_timeout_ms},
         {"--stall-timeout-ms", &options->stall_timeout_ms},
         {"--turn-ms-max", &options->turn_ms_max},
+        {"--stream-silence-ms", &options->stream_silence_ms},
         {"--anonymous-stream-ms", &options->anonymous_stream_ms},
         {"--key-rate", &options->key_rate},
         {"--seller-rate", &options->seller_rate},

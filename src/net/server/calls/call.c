@@ -23,8 +23,9 @@
 #include "net/server/calls/unsent.h"
 
 enum {
-    SPARE_MAX = 512,              /* calls kept for the next requests, a loop */
-    SPARE_BUFFER_SIZE = 16 << 10, /* a kept buffer larger than this is given back */
+    SPARE_MAX = 512,               /* calls kept for the next requests, a loop */
+    SPARE_BUFFER_SIZE = 16 << 10,  /* a kept buffer larger than this is given back */
+    MESSAGE_PIECE_SIZE = 64 << 10, /* a stream's message is counted, and has to come, in such */
 };
 
 static struct call *fresh_call(struct loop *loop)
@@ -84,8 +85,8 @@ static void clear(struct call *call)
     call->folder = NULL;
     call->rest = NULL;
     call->body.limit = NET_MESSAGE_SIZE_MAX + FRAME_HEAD_SIZE;
-    call->body_size = call->paced_size = call->kept_size = call->charged_size = call->unconsumed =
-        0;
+    call->body_size = call->paced_size = call->kept_size = call->unconsumed = 0;
+    call->charged_size = call->message_size = 0;
     call->answer_size = call->unsent_size = 0;
     call->channel = NULL;
     call->violations = violations_in(call->arena);
@@ -439,6 +440,32 @@ int call_invalid(struct call *call, struct err *err, const char *field, const ch
     return err_set(err, ERR_INVALID, "%s: %s", field, reason);
 }
 
+/* What the message before has left is given back: the next may be long in coming. */
+static void forget_message(struct call *call)
+{
+    shrink(&call->message);
+    shrink(&call->body);
+    share_give_back_message(call);
+}
+
+/* So many bytes of a message, counted like a body's as they come. */
+static int read_pieces(struct call *call, size_t size, struct err *err)
+{
+    int rc = 1;
+
+    while (rc == 1 && call->message.size < size) {
+        size_t left = size - call->message.size;
+        size_t count = left < MESSAGE_PIECE_SIZE ? left : MESSAGE_PIECE_SIZE;
+
+        rc = size > NET_BODY_UNCHARGED_SIZE ? share_take_message(call, count, err) : 0;
+        if (!rc)
+            rc = channel_read(call->channel, &call->message, count, err);
+        if (rc == 0)
+            rc = err_set(err, ERR_INVALID, "the stream ends within a message");
+    }
+    return rc;
+}
+
 /* Reads one gRPC frame into call->message, unpacked: 1, 0 at the end, < 0. */
 static int read_frame(struct call *call, struct err *err)
 {
@@ -447,6 +474,7 @@ static int read_frame(struct call *call, struct err *err)
     bool packed = false;
     int rc;
 
+    forget_message(call);
     rc = channel_read(call->channel, &head, FRAME_HEAD_SIZE, err);
     if (rc == 1) {
         packed = head.data[0] == FRAME_PACKED;
@@ -461,12 +489,9 @@ static int read_frame(struct call *call, struct err *err)
     buf_release(&head);
     if (rc != 1)
         return rc;
-    buf_reset(&call->message);
-    rc = channel_read(call->channel, &call->message, size, err);
-    if (rc == 0 && size)
-        return err_set(err, ERR_INVALID, "the stream ends within a message");
+    rc = read_pieces(call, size, err);
     if (rc < 0 || !packed)
-        return rc < 0 ? rc : 1;
+        return rc;
     if (!call->packed)
         return err_set(err, ERR_INVALID, "a packed message, but the head names no gzip");
     buf_reset(&call->body);

@@ -140,6 +140,7 @@ struct call {
     size_t paced_size;   /* and what had come by then */
     size_t kept_size;    /* of it, what counts against the connection's limit */
     size_t charged_size; /* of it, what counts against the server's */
+    size_t message_size; /* of a stream's message, the same; its thread's */
     size_t unconsumed;   /* HTTP/2: bytes the window has not been reopened for */
     size_t answer_size;  /* of a large answer, what counts against the server's limit */
     size_t unsent_size;  /* of any, what counts against the connection's */

@@ -336,6 +336,7 @@ void call_run_stream(struct call *call)
     if (!limit_keyless(call) || !share_take_stream(call))
         return;
     call->channel = channel_new(notify_reactor, call, call_clock(call));
+    channel_limit_silence(call->channel, server->limits.stream_silence_us);
     if (call->body_done && format_is_framed(call->format)) { /* HTTP/1.1: it came whole */
         channel_push(call->channel, buf_bytes(&call->body));
         channel_push_end(call->channel);

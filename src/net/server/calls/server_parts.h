@@ -109,6 +109,7 @@ struct server_limits {
     int64_t stall_timeout_us;
     unsigned turn_ms_max;
     int64_t anonymous_stream_us;
+    int64_t stream_silence_us;
     int64_t drain_pause_us;
 };
 
@@ -146,6 +147,7 @@ struct server {
     struct admission *admission;    /* owned */
     _Atomic unsigned put_off_count; /* calls whose refusal is not told yet */
     _Atomic size_t body_size;       /* of all large bodies that are kept */
+    _Atomic unsigned stream_count;  /* with a thread each, but those without a key */
     _Atomic size_t unsent_size;     /* of answers that are not sent */
     atomic_bool shedding;           /* the worst holder of such is being looked for */
     _Atomic unsigned vote_count;

@@ -139,51 +139,112 @@ static bool refuse_body(struct call *call, const char *text)
     return false;
 }
 
-bool share_take_body(struct call *call)
+/* Of so many more bytes, which then are counted: why they are not to be; NULL when they may. */
+static const char *hold_bytes(struct call *call, size_t more)
 {
     struct server *server = call->loop->server;
+    size_t sum = atomic_fetch_add(&server->body_size, more) + more;
+
+    (void)admission_hold(server->admission, ADMISSION_BODIES, call->job.caller, more, SIZE_MAX);
+    if (sum > NET_BODY_SERVER_SIZE_MAX)
+        return "the server holds too many large bodies: come back later";
+    if (sum > NET_BODY_SERVER_SIZE_MAX / 2 &&
+        admission_held(server->admission, ADMISSION_BODIES, call->job.caller) >
+            NET_BODY_CALLER_SIZE_MAX)
+        return "you send too many large bodies at once: end some before you begin others";
+    return NULL;
+}
+
+bool share_take_body(struct call *call)
+{
     size_t more = call->kept_size - call->charged_size;
-    size_t sum;
+    const char *why;
 
     object_check(call, CALL_MAGIC);
     if (call->kept_size <= NET_BODY_UNCHARGED_SIZE || !more)
         return true;
     call->charged_size = call->kept_size;
-    sum = atomic_fetch_add(&server->body_size, more) + more;
-    (void)admission_hold(server->admission, ADMISSION_BODIES, call->job.caller, more, SIZE_MAX);
-    if (sum > NET_BODY_SERVER_SIZE_MAX)
-        return refuse_body(call, "the server holds too many large bodies: come back later");
-    if (sum > NET_BODY_SERVER_SIZE_MAX / 2 &&
-        admission_held(server->admission, ADMISSION_BODIES, call->job.caller) >
-            NET_BODY_CALLER_SIZE_MAX)
-        return refuse_body(call, "you send too many large bodies at once: end some before you "
-                                 "begin others");
-    return true;
+    why = hold_bytes(call, more);
+    return why ? refuse_body(call, why) : true;
+}
+
+int share_take_message(struct call *call, size_t size, struct err *err)
+{
+    const char *why;
+
+    object_check(call, CALL_MAGIC);
+    assert(call->channel && size > 0);
+    call->message_size += size;
+    why = hold_bytes(call, size);
+    return why ? err_set(err, ERR_LIMIT, "%s", why) : 0;
+}
+
+void share_give_back_message(struct call *call)
+{
+    struct server *server = call->loop->server;
+
+    object_check(call, CALL_MAGIC);
+    if (!call->message_size)
+        return;
+    atomic_fetch_sub(&server->body_size, call->message_size);
+    admission_let_go(server->admission, ADMISSION_BODIES, call->job.caller, call->message_size);
+    call->message_size = 0;
 }
 
 /* --- streams --- */
 
+/* How many a caller may have: fewer when half of all are taken. */
+static unsigned stream_count_max(const struct call *call)
+{
+    const struct server *server = call->loop->server;
+
+    if (call->keyless)
+        return NET_ANONYMOUS_STREAM_ADDRESS_MAX;
+    return atomic_load(&server->stream_count) < NET_STREAM_THREAD_COUNT_MAX / 2
+               ? NET_STREAM_THREAD_CALLER_MAX
+               : NET_STREAM_THREAD_SCARCE_MAX;
+}
+
 bool share_take_stream(struct call *call)
 {
-    unsigned count_max =
-        call->keyless ? NET_ANONYMOUS_STREAM_ADDRESS_MAX : NET_STREAM_THREAD_CALLER_MAX;
+    struct server *server = call->loop->server;
+    unsigned count_max = stream_count_max(call);
 
     object_check(call, CALL_MAGIC);
     assert(!call->holds_stream);
-    call->holds_stream = admission_hold(call->loop->server->admission, ADMISSION_STREAMS,
-                                        call->job.caller, 1, count_max);
-    if (call->holds_stream)
+    call->holds_stream =
+        admission_hold(server->admission, ADMISSION_STREAMS, call->job.caller, 1, count_max);
+    if (call->holds_stream) {
+        atomic_fetch_add(&server->stream_count, !call->keyless);
         return true;
+    }
     reply_overload(call, call->keyless
                              ? arena_printf(call->arena,
                                             "an address has at most %u streams without a key at "
                                             "once: end some, or send 'Authorization: Bearer KEY'",
                                             count_max)
-                             : arena_printf(call->arena,
+                         : count_max == NET_STREAM_THREAD_CALLER_MAX
+                             ? arena_printf(call->arena,
                                             "a caller has at most %u streams at once, on all its "
                                             "connections: end some",
+                                            count_max)
+                             : arena_printf(call->arena,
+                                            "half of all threads for streams are taken: a caller "
+                                            "has at most %u now: end some, or come back later",
                                             count_max));
     return false;
+}
+
+static void give_back_stream(struct call *call)
+{
+    struct server *server = call->loop->server;
+
+    if (!call->holds_stream)
+        return;
+    admission_let_go(server->admission, ADMISSION_STREAMS, call->job.caller, 1);
+    if (!call->keyless)
+        atomic_fetch_sub(&server->stream_count, 1);
+    call->holds_stream = false;
 }
 
 void share_give_back(struct call *call)
@@ -192,7 +253,6 @@ void share_give_back(struct call *call)
     if (call->crowd_id)
         leave_crowd(call);
     give_back_body(call);
-    if (call->holds_stream)
-        admission_let_go(call->loop->server->admission, ADMISSION_STREAMS, call->job.caller, 1);
-    call->holds_stream = false;
+    share_give_back_message(call);
+    give_back_stream(call);
 }

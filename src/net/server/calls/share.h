@@ -11,8 +11,8 @@
  * loop as are the loop's own (where there are many loops, twice that, up to a connection's
  * NET_STREAM_COUNT_MAX) gets no more there. Of bodies, once half are taken, it is by caller and
  * exactly. What is refused here is not one of the calls that are taken: its answer counts with
- * those that wait for their clients (unsent.h). Streams are counted by caller; those without a key
- * by address.
+ * those that wait for their clients (unsent.h). Streams are counted by caller, of whom nobody gets
+ * more than a few once half of their threads are taken; those without a key by address.
  *
  * Threads: the call's reactor.
  */
@@ -20,7 +20,10 @@
 #define TORG_NET_SERVER_CALLS_SHARE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "base/err.h"
 
 struct call;
 
@@ -35,6 +38,9 @@ struct crowd {
 bool share_take_call(struct call *call);   /* its head is whole, and it is named */
 bool share_take_body(struct call *call);   /* its kept_size has grown */
 bool share_take_stream(struct call *call); /* it would get a thread of its own */
+/* On the stream's thread: so many more bytes of the message that comes. ERR_LIMIT: too many. */
+int share_take_message(struct call *call, size_t size, struct err *err);
+void share_give_back_message(struct call *call);
 
 /* It answers in the place of a call whose handler still runs: both have memory. */
 void share_take_stand_in(struct call *stand_in, const struct call *call);

@@ -19,6 +19,8 @@ struct channel {
     struct condition changed; /* the handler waits for what its reactor takes or brings */
     void (*notify)(void *arg);
     void *arg;
+    const struct clock *clock; /* borrowed */
+    int64_t silence_us;        /* of a read */
     struct buf in;
     size_t in_taken; /* of in's front */
     bool in_end;
@@ -39,6 +41,8 @@ struct channel *channel_new(void (*notify)(void *arg), void *arg, const struct c
     condition_init(&channel->changed, clock);
     channel->notify = notify;
     channel->arg = arg;
+    channel->clock = clock;
+    channel->silence_us = CLOCK_NEVER;
     buf_init(&channel->in, NET_MESSAGE_SIZE_MAX + NET_WINDOW_SIZE);
     buf_init(&channel->out, NET_REPLY_SIZE_MAX + NET_STREAM_OUT_SIZE_MAX);
     return channel;
@@ -55,6 +59,13 @@ void channel_free(struct channel *channel)
     pthread_mutex_destroy(&channel->lock);
     object_end(channel, CHANNEL_MAGIC);
     free(channel);
+}
+
+void channel_limit_silence(struct channel *channel, int64_t silence_us)
+{
+    object_check(channel, CHANNEL_MAGIC);
+    assert(silence_us > 0);
+    channel->silence_us = silence_us;
 }
 
 /* Unlocks, and tells the reactor unless it has been told and has not looked yet. */
@@ -98,6 +109,7 @@ static size_t take_bytes(struct channel *channel, struct buf *to, size_t size)
 
 int channel_read(struct channel *channel, struct buf *to, size_t size, struct err *err)
 {
+    int64_t until_us = clock_after_us(channel->clock, channel->silence_us);
     size_t got = 0;
     int rc = 1;
 
@@ -116,8 +128,14 @@ int channel_read(struct channel *channel, struct buf *to, size_t size, struct er
         } else if (channel->in_end) {
             rc = got ? err_set(err, ERR_INVALID, "the stream ends within a message") : 0;
             break;
-        } else {
-            condition_wait(&channel->changed, &channel->lock);
+        } else if (!condition_wait_until(&channel->changed, &channel->lock, until_us) &&
+                   channel->in.size == channel->in_taken && !channel->in_end &&
+                   !channel->cancelled) {
+            rc = err_set(err, ERR_UNAVAILABLE,
+                         "nothing has come for %g s: end a stream that has nothing to send, and "
+                         "begin another one later",
+                         (double)channel->silence_us / SECOND_US);
+            break;
         }
     }
     pthread_mutex_unlock(&channel->lock);

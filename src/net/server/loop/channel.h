@@ -23,6 +23,8 @@ struct channel;
 
 struct channel *channel_new(void (*notify)(void *arg), void *arg, const struct clock *clock);
 void channel_free(struct channel *channel); /* NULL is fine */
+/* Before anybody reads: a read that has waited so long for its bytes ends with ERR_UNAVAILABLE. */
+void channel_limit_silence(struct channel *channel, int64_t silence_us);
 
 /* --- the handler's side: these block --- */
 
