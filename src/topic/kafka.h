@@ -3,9 +3,9 @@
  * kafka.h - the client of Kafka, shared by topic_kafka.c (topics, records), kafka_admin.c,
  * kafka_group.c and kafka_consumer.c. The only users of librdkafka.
  *
- * One producer handle with a thread that serves its callbacks, one reader handle for everything
- * without a group (metadata, administration, topic_read), one handle per group member, and one per
- * group that is asked how far it has come.
+ * One producer handle with a thread that serves its callbacks, one reader for topic_read, one asker
+ * for all other questions (metadata, administration, ends), one handle per group member, and one
+ * per group that is asked how far it has come.
  */
 #ifndef TORG_TOPIC_KAFKA_H
 #define TORG_TOPIC_KAFKA_H
@@ -55,6 +55,7 @@ struct kafka {
     pthread_rwlock_t producer_lock; /* read: who sends by it; write: the server, to replace it */
     rd_kafka_t *producer;
     rd_kafka_t *reader;
+    rd_kafka_t *asker;
     struct task server; /* of the producer's callbacks */
 
     pthread_mutex_t lock;            /* over what follows */

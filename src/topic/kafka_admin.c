@@ -3,8 +3,9 @@
  * kafka_admin.c - what Kafka's brokers are asked about topics: creation, removal, settings, ends,
  * lag.
  *
- * Each call is one request on the reader's handle and waits for its one event. Metadata is asked
- * through the reader, not the producer, because a consumer's question never creates a topic.
+ * Each call is one request on the asker's handle and waits for its one event. It is a consumer's,
+ * not the producer, because a consumer's question never creates a topic; and not the reader, on
+ * whose connection it would wait behind a fetch that waits for records.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -27,8 +28,8 @@ static void call_init(struct call *call, struct kafka *kafka)
 {
     char reason[KAFKA_ERROR_SIZE];
 
-    call->queue = rd_kafka_queue_new(kafka->reader);
-    call->options = rd_kafka_AdminOptions_new(kafka->reader, RD_KAFKA_ADMIN_OP_ANY);
+    call->queue = rd_kafka_queue_new(kafka->asker);
+    call->options = rd_kafka_AdminOptions_new(kafka->asker, RD_KAFKA_ADMIN_OP_ANY);
     call->event = NULL;
     rd_kafka_AdminOptions_set_request_timeout(call->options, KAFKA_CALL_MS, reason, sizeof(reason));
 }
@@ -95,14 +96,14 @@ static int ask_partition_count(struct kafka *kafka, const char *name, uint32_t *
                                struct err *err)
 {
     const struct rd_kafka_metadata *metadata = NULL;
-    rd_kafka_topic_t *topic = rd_kafka_topic_new(kafka->reader, name, NULL);
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(kafka->asker, name, NULL);
     rd_kafka_resp_err_t error;
     int rc = 0;
     int i;
 
     if (!topic)
         return kafka_fail(err, rd_kafka_last_error(), name);
-    error = rd_kafka_metadata(kafka->reader, 0, topic, &metadata, KAFKA_CALL_MS);
+    error = rd_kafka_metadata(kafka->asker, 0, topic, &metadata, KAFKA_CALL_MS);
     if (!error && metadata->topic_cnt == 1)
         error = metadata->topics[0].err;
     if (error || metadata->topic_cnt != 1) {
@@ -164,7 +165,7 @@ static int ask_settings(struct kafka *kafka, struct call *call, const char *name
     size_t resource_count;
     int rc;
 
-    rd_kafka_DescribeConfigs(kafka->reader, &asked, 1, call->options, call->queue);
+    rd_kafka_DescribeConfigs(kafka->asker, &asked, 1, call->options, call->queue);
     rc = call_wait(call, name, err);
     rd_kafka_ConfigResource_destroy(asked);
     if (rc)
@@ -233,7 +234,7 @@ static int change_retention(struct kafka *kafka, const char *name,
         rd_kafka_ConfigResource_set_config(wanted, "retention.ms", text);
         put_retention(text, config->retention_size);
         rd_kafka_ConfigResource_set_config(wanted, "retention.bytes", text);
-        rd_kafka_AlterConfigs(kafka->reader, &wanted, 1, change.options, change.queue);
+        rd_kafka_AlterConfigs(kafka->asker, &wanted, 1, change.options, change.queue);
         rc = call_wait(&change, name, err);
     }
     if (!rc) {
@@ -270,7 +271,7 @@ static int ask_creation(struct kafka *kafka, const char *name, const struct topi
     rd_kafka_NewTopic_set_config(topic, "retention.ms", text);
     put_retention(text, config->retention_size);
     rd_kafka_NewTopic_set_config(topic, "retention.bytes", text);
-    rd_kafka_CreateTopics(kafka->reader, &topic, 1, call.options, call.queue);
+    rd_kafka_CreateTopics(kafka->asker, &topic, 1, call.options, call.queue);
     rc = call_wait(&call, name, err);
     if (!rc) {
         results = rd_kafka_CreateTopics_result_topics(
@@ -343,7 +344,7 @@ static int ask_removal(struct kafka *kafka, const char *name, struct err *err)
     int rc;
 
     call_init(&call, kafka);
-    rd_kafka_DeleteTopics(kafka->reader, &topic, 1, call.options, call.queue);
+    rd_kafka_DeleteTopics(kafka->asker, &topic, 1, call.options, call.queue);
     rc = call_wait(&call, name, err);
     if (!rc) {
         results = rd_kafka_DeleteTopics_result_topics(
@@ -392,7 +393,7 @@ int kafka_list(struct topics *topics, struct arena *arena, const char ***names, 
 {
     struct kafka *kafka = kafka_of(topics);
     const struct rd_kafka_metadata *metadata;
-    rd_kafka_resp_err_t error = rd_kafka_metadata(kafka->reader, 1, NULL, &metadata, KAFKA_CALL_MS);
+    rd_kafka_resp_err_t error = rd_kafka_metadata(kafka->asker, 1, NULL, &metadata, KAFKA_CALL_MS);
     int i;
 
     if (error)
@@ -426,7 +427,7 @@ static rd_kafka_resp_err_t ask_offset(struct kafka *kafka, const char *name, uin
     rd_kafka_resp_err_t error;
 
     rd_kafka_topic_partition_list_add(list, name, (int32_t)partition)->offset = which;
-    error = rd_kafka_offsets_for_times(kafka->reader, list, KAFKA_CALL_MS);
+    error = rd_kafka_offsets_for_times(kafka->asker, list, KAFKA_CALL_MS);
     if (!error)
         error = list->elems[0].err;
     *offset = list->elems[0].offset;
@@ -472,7 +473,7 @@ int kafka_trim(struct topics *topics, const char *name, uint32_t partition, uint
     rd_kafka_topic_partition_list_add(list, name, (int32_t)partition)->offset = (int64_t)before;
     asked = rd_kafka_DeleteRecords_new(list);
     call_init(&call, kafka_of(topics));
-    rd_kafka_DeleteRecords(kafka_of(topics)->reader, &asked, 1, call.options, call.queue);
+    rd_kafka_DeleteRecords(kafka_of(topics)->asker, &asked, 1, call.options, call.queue);
     rc = call_wait(&call, name, err);
     if (!rc) {
         told =

@@ -580,6 +580,7 @@ static void release(struct kafka *kafka)
         drop_cursor(&kafka->cursors[i]);
     kafka_groups_release(kafka);
     kafka_handle_end(kafka->reader, kafka->base.clock);
+    kafka_handle_end(kafka->asker, kafka->base.clock);
     kafka_handle_end(kafka->producer, kafka->base.clock);
     pthread_rwlock_destroy(&kafka->producer_lock);
     pthread_mutex_destroy(&kafka->lock);
@@ -662,13 +663,32 @@ static void serve_callbacks(struct task *task, void *arg)
     }
 }
 
+static rd_kafka_conf_t *reader_conf(const struct kafka *kafka)
+{
+    rd_kafka_conf_t *conf = kafka_conf(kafka);
+
+    kafka_set(conf, "auto.offset.reset", "error");
+    /* how long a cursor that begins waits behind the fetch of those that stand at an end */
+    kafka_set(conf, "fetch.wait.max.ms", "25");
+    return conf;
+}
+
+static int open_handles(struct kafka *kafka, struct err *err)
+{
+    kafka->producer = kafka_handle_new(RD_KAFKA_PRODUCER, producer_conf(kafka), err);
+    if (kafka->producer)
+        kafka->reader = kafka_handle_new(RD_KAFKA_CONSUMER, reader_conf(kafka), err);
+    if (kafka->reader)
+        kafka->asker = kafka_handle_new(RD_KAFKA_CONSUMER, kafka_conf(kafka), err);
+    return kafka->asker ? 0 : ERR_INVALID;
+}
+
 static int kafka_open(const char *place, const struct topics_options *options,
                       struct topics **topics, struct err *err)
 {
     struct task_options server = {
         .name = "kafka-reports", .run = serve_callbacks, .clock = options->clock};
     struct kafka *kafka;
-    rd_kafka_conf_t *reader;
     int rc;
 
     if (strncmp(place, "//", 2) != 0 || !place[2])
@@ -681,21 +701,11 @@ static int kafka_open(const char *place, const struct topics_options *options,
     condition_init(&kafka->changed, options->clock);
     kafka->conf = shared_conf(place + 2);
     rc = kafka_secure(kafka->conf, &options->security, err);
+    if (!rc)
+        rc = open_handles(kafka, err);
     if (rc) {
         release(kafka);
         return rc;
-    }
-    kafka->producer = kafka_handle_new(RD_KAFKA_PRODUCER, producer_conf(kafka), err);
-    reader = kafka_conf(kafka);
-    kafka_set(reader, "auto.offset.reset", "error");
-    kafka_set(reader, "fetch.wait.max.ms", "100");
-    if (kafka->producer)
-        kafka->reader = kafka_handle_new(RD_KAFKA_CONSUMER, reader, err);
-    else
-        rd_kafka_conf_destroy(reader);
-    if (!kafka->reader) {
-        release(kafka);
-        return ERR_INVALID;
     }
     server.arg = kafka;
     rc = task_start(&kafka->server, &server, err);
