@@ -233,6 +233,29 @@ static void a_damaged_offer_can_be_banned(void **state)
     assert_int_equal(offer_of(scene)->status, OFFER_WITHDRAWN); /* who knows what it was */
 }
 
+/* Its content without the name has not given that up. */
+static void a_damaged_offer_keeps_its_external_id(void **state)
+{
+    struct scene *scene = start(state);
+    struct author author = author_of("s", scene->arena);
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    Torg__V1__OfferContent *content = content_of(scene->arena, "books", 0, 1, "RUB");
+    struct err err;
+    bool moved;
+
+    content->external_id = arena_strdup(scene->arena, "a");
+    OK(offers_update(&scene->place.offers, &author, scene->id, 1, content, &receipt, &err));
+    damage_body(scene);
+    assert_true(give(scene, 1, BAN, &moved));
+    assert_string_equal(offer_of(scene)->content->external_id, "");
+    assert_int_equal(offers_create(&scene->place.offers, &author, content, &receipt, &err),
+                     ERR_EXISTS);
+    OK(offers_update(&scene->place.offers, &author, scene->id, 3, content, &receipt, &err));
+    assert_string_equal(offer_of(scene)->content->external_id, "a");
+    assert_int_equal(
+        read_integer(scene->place.store, "SELECT COUNT(*) FROM feed WHERE external_id = 'a'"), 1);
+}
+
 static void a_damaged_offer_of_nobody_can_be_banned(void **state)
 {
     struct scene *scene = start(state);
@@ -573,6 +596,7 @@ static void names_and_sizes_of_stages_have_limits(void **state)
 static const struct test_case cases[] = {
     CASE(no_damage_of_the_cabinet_shields_an_offer),
     CASE(a_damaged_offer_can_be_banned),
+    CASE(a_damaged_offer_keeps_its_external_id),
     CASE(a_damaged_offer_of_nobody_can_be_banned),
     CASE(a_damaged_offer_that_is_deleted_stays_so),
     CASE(a_damaged_offer_is_not_shown_by_an_opinion),

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "codec/message.h"
+#include "offers/change/moderation.h"
 #include "offers/change/photos.h"
 #include "offers/inbox/likeness.h"
 #include "offers/inbox/stage.h"
@@ -239,6 +240,35 @@ static void a_photo_is_seen_while_its_offer_is(void **state)
     move(scene, id, MOVE_DELETE);
     assert_false(sees(scene, NULL, key));
     assert_false(sees(scene, "s", key));
+}
+
+/* Its content names no photo any more. */
+static void photos_of_a_damaged_offer_are_banned_with_it(void **state)
+{
+    struct scene *scene = start(state);
+    const char *key = develop(scene, STEM_A, NULL);
+    offerid id = create(scene, "https://x.example/a");
+    Torg__V1__GiveOpinionResponse told = TORG__V1__GIVE_OPINION_RESPONSE__INIT;
+    Torg__V1__ModerationOpinion opinion = TORG__V1__MODERATION_OPINION__INIT;
+    char *reasons[] = {"counterfeit"};
+    struct err err;
+
+    answer(scene, id, key);
+    opinion.offer_id = offer_id_text(scene->arena, id);
+    opinion.revision = 1;
+    opinion.verdict = TORG__V1__MODERATION_OPINION__VERDICT__BAN;
+    opinion.reasons = reasons;
+    opinion.n_reasons = 1;
+    exec(scene->place.store, scene->place.postgres
+                                 ? "UPDATE offer SET body = '\\x00ff'::bytea WHERE kind = 'offer'"
+                                 : "UPDATE offer SET body = X'00FF' WHERE kind = 'offer'");
+    assert_true(sees(scene, NULL, key));
+    OK(moderation_apply(&scene->place.offers, NULL, &opinion, scene->arena, &told, &err));
+    assert_true(told.applied);
+    assert_false(sees(scene, NULL, key));
+    assert_true(sees(scene, "s", key));
+    wait_s(scene, 2 * KEEP_S);
+    assert_int_equal(sweep(scene), 0); /* the damaged bytes are kept, and what they name */
 }
 
 static void what_nobody_refers_to_is_swept_after_a_time(void **state)
@@ -514,6 +544,7 @@ static void a_result_outruns_a_worker(void **state)
 
 static const struct test_case cases[] = {
     CASE(a_photo_is_seen_while_its_offer_is),
+    CASE(photos_of_a_damaged_offer_are_banned_with_it),
     CASE(what_nobody_refers_to_is_swept_after_a_time),
     CASE(an_upload_is_kept_while_a_draft_names_it),
     CASE(an_address_shows_nobody_what_he_has_not_uploaded),

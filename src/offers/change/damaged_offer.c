@@ -12,6 +12,7 @@
 #include "offers/change/offer_save.h"
 #include "offers/record/offer_counts.h"
 #include "offers/record/offer_record.h"
+#include "offers/record/photo_use.h"
 
 enum { BODY_SIZE_MAX = 2 * OFFER_SIZE_MAX };
 
@@ -159,6 +160,8 @@ int damaged_offer_keep(struct store_tx *tx, const struct damaged_offer *damaged,
         rc = forget_due(tx, damaged, err);
     if (!rc)
         rc = move_in_cabinet(tx, damaged, err);
+    if (!rc) /* it goes without content from now on, and with that no photo is followed */
+        rc = photo_use_hide(tx, damaged->id, err);
     return rc ? rc : audit_add(tx, &entry, err);
 }
 

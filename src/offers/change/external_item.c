@@ -111,6 +111,8 @@ static int take_name(struct store_tx *tx, offerid id, const Torg__V1__Offer *off
     if (rc || changed)
         return rc;
     rc = external_item_find(tx, offer->seller, name, arena, &item, err);
+    if (!rc && item.offer_id == id && !item.gone_us)
+        return 0; /* its own: the content that had it could not be read any more */
     if (!rc)
         rc = item.gone_us ? refuse_banned(tx, item.offer_id, name, arena, err)
                           : refuse_taken(item.offer_id, name, err);

@@ -188,14 +188,18 @@ static bool is_shown(const Torg__V1__Offer *offer)
     return offer && offer->status == TORG__V1__OFFER__STATUS__ACTIVE;
 }
 
+static int set_shown(struct store_tx *tx, offerid id, bool shown, struct err *err)
+{
+    return store_exec(tx, "UPDATE photo_use SET shown = $3 WHERE holder_id = $1 AND kind = $2",
+                      STORE_WITH(STORE_V_INT(id), STORE_V_INT(PHOTO_USE_OFFER), STORE_V_INT(shown)),
+                      NULL, err);
+}
+
 /* What only waits for an answer, or has failed, is shown by nobody. */
 static int write_shown(struct store_tx *tx, const struct holder *holder, const struct refs *refs,
                        struct err *err)
 {
-    int rc = store_exec(tx, "UPDATE photo_use SET shown = $3 WHERE holder_id = $1 AND kind = $2",
-                        STORE_WITH(STORE_V_INT(holder->id), STORE_V_INT(holder->kind),
-                                   STORE_V_INT(holder->is_shown)),
-                        NULL, err);
+    int rc = set_shown(tx, holder->id, holder->is_shown, err);
 
     for (size_t i = 0; i < refs->count && !rc && holder->is_shown; i++)
         if (!refs->list[i].is_ready)
@@ -206,6 +210,11 @@ static int write_shown(struct store_tx *tx, const struct holder *holder, const s
                                        STORE_V_TEXT(refs->list[i].photo)),
                             NULL, err);
     return rc;
+}
+
+int photo_use_hide(struct store_tx *tx, offerid id, struct err *err)
+{
+    return set_shown(tx, id, false, err);
 }
 
 int photo_use_follow(struct store_tx *tx, offerid id, const Torg__V1__Offer *before,

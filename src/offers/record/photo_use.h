@@ -33,6 +33,10 @@ int photo_use_follow(struct store_tx *tx, offerid id, const Torg__V1__Offer *bef
                      const Torg__V1__Offer *after, int64_t now_us, struct arena *arena,
                      bool *outrun, struct err *err);
 
+/* Of an offer whose content cannot be read any more: nobody but its seller sees its photos, which
+ * stay referred to as they were. */
+int photo_use_hide(struct store_tx *tx, offerid id, struct err *err);
+
 /* A draft with this content, or one that is gone (NULL). The owner is as in the table of drafts. */
 int photo_use_draft(struct store_tx *tx, offerid id, const char *owner,
                     const Torg__V1__OfferContent *content, int64_t now_us, struct arena *arena,
