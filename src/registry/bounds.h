@@ -36,7 +36,7 @@ enum {
     DICTIONARY_COLLECTING_MAX = 16,     /* clients whose samples are held at a time */
 
     /* ---- plain JSON and CSV ---- */
-    PLAIN_COLUMN_COUNT_MAX = 500,     /* names in one request; an epoch has room for 1 000 */
+    PLAIN_COLUMN_COUNT_MAX = 500,     /* names in one request; an epoch has room for 8 000 */
     PLAIN_CELL_SIZE_MAX = 128 << 10,  /* of CSV: as of a text */
     PLAIN_DEPTH_MAX = 4,              /* objects in each other whose members are fields: a.b.c.d */
     PLAIN_DOCUMENT_COUNT_MAX = 20000, /* of one request: some twenty transactions */
