@@ -61,6 +61,7 @@ enum {
     EXPORT_DAMAGED_WINDOW_MAX = 20, /* such windows, while all in them is damaged */
     EXPORT_TOLD_COUNT = 1024,       /* damaged rows that are not logged again: 8 KB */
     EXPORT_BATCH_COUNT = 1000,      /* changes sent before one deletion */
+    EXPORT_SENT_COUNT = 4096,       /* rows some of whose topics have them already: 128 KB */
     EXPORT_BATCH_SIZE = 8 << 20,    /* and their bytes: a fraction of what may be in flight */
     EXPORT_PAUSE_MS = 20,    /* after a round that was not full: small rounds cost as many syncs */
     EXPORT_WAIT_MS_MIN = 5,  /* after an empty round; doubled with each … */

@@ -16,6 +16,7 @@
 
 struct topic_faults {
     _Atomic int fail_produce;      /* ERR_UNAVAILABLE, nothing stored */
+    _Atomic int spare_produce;     /* so many are let go before that strikes */
     _Atomic int lose_ack;          /* stored, yet ERR_TIMEOUT */
     _Atomic int duplicate_produce; /* stored twice, as a retry after a lost ack does */
     _Atomic int delay_produce;     /* by delay_ms */

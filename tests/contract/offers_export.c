@@ -565,6 +565,30 @@ static void nothing_is_deleted_before_every_acknowledgement(void **state)
                 change_count); /* what was stored without an answer, twice */
 }
 
+/* The one that fails is the second; the first has them already. */
+static void a_topic_that_fails_repeats_no_other(void **state)
+{
+    struct scene *scene = start(state);
+    size_t change_count = write_much(scene, 10);
+    struct sent *sent = mem_array(RECORD_COUNT_MAX, sizeof(*sent));
+    struct err err;
+    size_t count;
+
+    for (int i = 0; i < 5; i++) {
+        atomic_store(&scene->faults->spare_produce, i == 0);
+        atomic_store(&scene->faults->fail_produce, 1);
+        assert_int_equal(
+            exporter_round(&scene->exporter, scene->all, OFFER_SHARD_COUNT, &count, &err),
+            ERR_UNAVAILABLE);
+        assert_int_equal(queue_count(scene), change_count);
+    }
+    export_all(scene);
+    assert_int_equal(queue_count(scene), 0);
+    assert_int_equal(check_topics(scene, false), change_count);
+    assert_int_equal(read_sent(scene, 1, sent), change_count);
+    free(sent);
+}
+
 static void a_stale_ticket_deletes_nothing(void **state)
 {
     struct scene *scene = start(state);
@@ -873,6 +897,7 @@ static const struct test_case cases[] = {
     CASE(takedowns_overtake_a_long_queue),
     CASE(a_long_queue_of_one_seller_holds_up_no_other),
     CASE(nothing_is_deleted_before_every_acknowledgement),
+    CASE(a_topic_that_fails_repeats_no_other),
     CASE(a_stale_ticket_deletes_nothing),
     CASE(a_stale_shard_holds_up_no_other),
     CASE(a_damaged_offer_holds_up_no_other),

@@ -39,6 +39,8 @@ struct change {
     int64_t seq;
     bool adjacent; /* no row of the queue is between it and the change before */
     offerid offer;
+    int64_t revision;
+    uint32_t sent; /* bits of the receivers that have it */
     struct bytes key;
     struct bytes values[TOPIC_COUNT]; /* by receiver; with no bytes: nothing is sent */
 };
@@ -348,8 +350,11 @@ static int gather_window(struct store_tx *tx, struct batch *batch, uint32_t plac
         }
         if (rc)
             break;
-        *change = (struct change){
-            .place = place, .seq = row->seq, .adjacent = adjacent, .offer = row->offer};
+        *change = (struct change){.place = place,
+                                  .seq = row->seq,
+                                  .adjacent = adjacent,
+                                  .offer = row->offer,
+                                  .revision = row->revision};
         rc = fill_change(tx, batch, change, offer, row, err);
         batch->count += !rc;
         adjacent = !window->is_sparse;
@@ -456,23 +461,75 @@ static int gather(struct store_tx *tx, void *arg, struct err *err)
     return rc;
 }
 
+/* --- what a round that failed has sent --- */
+
+/* Numbers of rows may come again when a store is restored: revisions tell them apart. */
+static struct export_sent *sent_place(const struct batch *batch, const struct change *change,
+                                      bool *is_its)
+{
+    uint32_t shard = batch->owned[change->place].shard;
+    uint64_t hash = hash64(bytes_make((const int64_t[]){change->seq, shard}, 2 * sizeof(int64_t)));
+    struct export_sent *sent = &batch->exporter->sent[hash % EXPORT_SENT_COUNT];
+
+    *is_its = sent->seq == change->seq && sent->shard == shard && sent->offer == change->offer &&
+              sent->revision == change->revision;
+    return sent;
+}
+
+static void recall_sent(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        bool is_its;
+        const struct export_sent *sent = sent_place(batch, &batch->changes[i], &is_its);
+
+        batch->changes[i].sent = is_its ? sent->topics : 0;
+    }
+}
+
+static void note_sent(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct change *change = &batch->changes[i];
+        bool is_its;
+
+        if (change->sent)
+            *sent_place(batch, change, &is_its) =
+                (struct export_sent){.seq = change->seq,
+                                     .offer = change->offer,
+                                     .revision = change->revision,
+                                     .shard = batch->owned[change->place].shard,
+                                     .topics = change->sent};
+    }
+}
+
 /* --- sending --- */
+
+static bool is_for(const struct batch *batch, const struct change *change, size_t topic)
+{
+    return !batch->lost[change->place] && change->values[topic].size &&
+           !(change->sent & 1u << topic);
+}
 
 static int send_to(struct batch *batch, size_t topic, struct err *err)
 {
     struct topic_record *records = arena_array(batch->arena, batch->count, sizeof(*records));
     size_t count = 0;
+    int rc;
 
     for (size_t i = 0; i < batch->count; i++) {
         const struct change *change = &batch->changes[i];
 
-        if (!batch->lost[change->place] && change->values[topic].size)
+        if (is_for(batch, change, topic))
             records[count++] =
                 (struct topic_record){.key = change->key, .value = change->values[topic]};
     }
     if (!count)
         return 0;
-    return topic_produce(batch->exporter->topics, receivers[topic], records, count, NULL, err);
+    rc = topic_produce(batch->exporter->topics, receivers[topic], records, count, NULL, err);
+    for (size_t i = 0; i < batch->count && !rc; i++)
+        if (is_for(batch, &batch->changes[i], topic))
+            batch->changes[i].sent |= 1u << topic;
+    return rc;
 }
 
 /* One call a topic: the embedded one then syncs each partition once, and Kafka is sent to in
@@ -563,12 +620,16 @@ static int run_batch(struct batch *batch, struct err *err)
         rc = store_read(store, gather, batch, err);
     if (!rc)
         drop_lost(batch);
+    if (!rc)
+        recall_sent(batch);
     if (!rc && batch->count)
         rc = send(batch, err);
     if (!rc && batch->count)
         rc = store_write(store, delete_sent, batch, err);
-    if (rc)
+    if (rc) {
         batch->deleted = 0;
+        note_sent(batch);
+    }
     return rc ? rc : refuse_stale(batch, err);
 }
 

@@ -8,7 +8,8 @@
  * One round takes the oldest rows of the shards it is given, at most one of each offer (a later one
  * waits for the next round), sends the offers as the rows have them to both topics, and what they
  * ask for to a third, and deletes the rows when every record was acknowledged. If it is killed
- * anywhere in between, the rows are still there and are sent again. An offer's next record is sent
+ * anywhere in between, the rows are still there and are sent again; if one topic fails, the others
+ * do not get them twice for that. An offer's next record is sent
  * only after the one before was acknowledged, so revisions never go back and none is left out.
  *
  * A shard belongs to the holder of its ticket (coord). Each transaction that deletes checks it
@@ -31,6 +32,15 @@
 
 #define EXPORT_SET "offers-export" /* of coord; OFFER_SHARD_COUNT shards */
 
+/* A row that some of its topics have acknowledged, and another has not. */
+struct export_sent {
+    int64_t seq; /* of the shard; 0: there is none */
+    offerid offer;
+    int64_t revision;
+    uint32_t shard;
+    uint32_t topics; /* bits, in the order in which they are sent to */
+};
+
 struct exporter {
     const struct offers *offers; /* borrowed, as all */
     struct topics *topics;
@@ -39,6 +49,8 @@ struct exporter {
     uint32_t first;                   /* position in the list of shards the next round starts at */
     bool more;                        /* the last round left rows for the next: do not wait */
     uint64_t told[EXPORT_TOLD_COUNT]; /* hashes of damaged rows that are in the log, by hash */
+    /* By hash; what is forgotten, here or by a restart, is sent again. */
+    struct export_sent sent[EXPORT_SENT_COUNT];
     struct counter *exported;
     struct counter *skipped;
 };
