@@ -14,6 +14,7 @@ enum {
     VERIFY_SETTLE_MS_MAX = 20 * 1000,  /* a caller waits 30 s for an answer */
     VERIFY_LATE_LOOK_COUNT_MAX = 10,   /* then, at what was just written: .5 s each */
     VERIFY_REQUEST_SIZE_MAX = 4 << 10, /* to another searcher: names and numbers */
+    FRESHNESS_PEER_MS = 1000,          /* for that of one that is asked for a document */
     VERIFY_PEER_MS = 25 * 1000,        /* for its answer; less than a caller waits */
     FRESHNESS_WAIT_S_MAX = 30,         /* for a change, at most; a caller waits so long */
     FRESHNESS_WAITER_COUNT_MAX = 16,   /* of them at once: they hold threads that others want */

@@ -56,8 +56,9 @@ struct world {
     uint64_t followed;                               /* of the index topic */
     Torg__V1__IndexedDocument documents[LISTED_MAX]; /* by number; version 0: none */
     int64_t lanes[LANE_COUNT];
-    bool is_far;  /* the searcher is another process's: it is asked for positions alone */
-    bool is_deaf; /* the searcher cannot apply what it is sent, and passes it */
+    bool is_far;    /* the searcher is another process's: it is asked for positions alone */
+    bool is_silent; /* and that does not answer when it is asked for a document */
+    bool is_deaf;   /* the searcher cannot apply what it is sent, and passes it */
     struct inspect inspect;
 };
 
@@ -77,6 +78,7 @@ static int tell_freshness(void *arg, const char *client, struct arena *arena,
     (*freshness)->shards[(*freshness)->n_shards++] = one;
     one->epoch = 1;
     one->is_ready = true;
+    one->replica = (char *)(world->is_far ? "there" : "");
     one->lanes = arena_array(arena, LANE_COUNT, sizeof(one->lanes[0]));
     for (int i = 0; i < LANE_COUNT; i++) {
         one->lanes[i] =
@@ -105,6 +107,24 @@ static int list_documents(void *arg, const char *replica,
             continue;
         (*response)->documents[(*response)->n_documents++] = &world->documents[id];
     }
+    return 0;
+}
+
+static int shows_document(void *arg, const char *replica, const char *client, const char *token,
+                          struct arena *arena, bool *is_shown, struct err *err)
+{
+    const struct world *world = arg;
+    struct change change;
+
+    if (world->is_silent)
+        return err_set(err, ERR_UNAVAILABLE, "it does not answer");
+    assert_string_equal(replica, "there");
+    assert_string_equal(client, OFFER_CLIENT);
+    assert_int_equal(change_parse(&world->inspect, bytes_of(token), &change, err), 0);
+    assert_false(change.is_offer);
+    *is_shown = false;
+    for (uint32_t id = 0; id < LISTED_MAX; id++)
+        *is_shown = *is_shown || world->documents[id].version >= change.document.version;
     return 0;
 }
 
@@ -715,6 +735,24 @@ static void a_takedown_has_passed_when_its_own_lane_has(void **state)
     OK(change_settle(&world->inspect, banned->freshness_token, soon(), world->arena, &found, &err));
 }
 
+/* A process without a searcher asks one that is past it. */
+static void nor_is_that_of_a_searcher_elsewhere(void **state)
+{
+    struct world *world = start(state);
+    Torg__V1__OfferReceipt *receipt = create(world, 1);
+
+    world->inspect.door.shows = shows_document;
+    world->is_far = world->is_deaf = true;
+    pass_all(world);
+    assert_int_equal(look(world, receipt->freshness_token).next, CHANGE_SEARCHABLE);
+    world->is_silent = true; /* there is nothing better than the position */
+    assert_int_equal(look(world, receipt->freshness_token).next, CHANGE_STAGE_COUNT);
+    world->is_silent = world->is_deaf = false;
+    receipt = move(world, receipt->id, MOVE_PROLONG);
+    pass_all(world);
+    assert_int_equal(look(world, receipt->freshness_token).next, CHANGE_STAGE_COUNT);
+}
+
 /* The recomposer was faster than the composer, whose document is a duplicate then. */
 static void what_was_composed_anew_waits_in_its_own_lane(void **state)
 {
@@ -800,6 +838,7 @@ static const struct test_case cases[] = {
     CASE(a_document_is_followed_too),
     CASE(a_search_waits_for_the_document_of_a_write),
     CASE(a_takedown_has_passed_when_its_own_lane_has),
+    CASE(nor_is_that_of_a_searcher_elsewhere),
     CASE(what_was_composed_anew_waits_in_its_own_lane),
     CASE(few_wait_at_once),
     CASE(a_long_lane_is_looked_through_in_part),

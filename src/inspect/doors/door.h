@@ -22,6 +22,11 @@ struct index_door {
     int (*check)(void *arg, const char *replica, const Torg__V1__CheckShardRequest *request,
                  struct arena *arena, Torg__V1__CheckShardResponse **response, struct err *err);
     void *arg;
+    /* Whether the replica, of another process, shows what the token of a document's write tells.
+     * NULL: it is not to be asked; those with shards of their own are not, so that no two of them
+     * ask each other. */
+    int (*shows)(void *arg, const char *replica, const char *client, const char *token,
+                 struct arena *arena, bool *is_shown, struct err *err);
 };
 
 #endif

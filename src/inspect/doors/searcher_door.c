@@ -8,8 +8,9 @@
 
 /* Asks another searcher. */
 static int ask_peer(struct peers *peers, const char *replica, const char *method,
-                    const ProtobufCMessage *request, const ProtobufCMessageDescriptor *type,
-                    struct arena *arena, ProtobufCMessage **response, struct err *err)
+                    const ProtobufCMessage *request, int64_t wait_ms,
+                    const ProtobufCMessageDescriptor *type, struct arena *arena,
+                    ProtobufCMessage **response, struct err *err)
 {
     struct peer *peer = peers_find(peers, replica);
     struct buf packed = BUF_INIT(VERIFY_REQUEST_SIZE_MAX);
@@ -23,7 +24,7 @@ static int ask_peer(struct peers *peers, const char *replica, const char *method
         rc =
             err_set(err, ERR_LIMIT, "the request is larger than %d bytes", VERIFY_REQUEST_SIZE_MAX);
     if (!rc)
-        rc = peer_call(peer, method, buf_bytes(&packed), VERIFY_PEER_MS, &answer, err);
+        rc = peer_call(peer, method, buf_bytes(&packed), wait_ms, &answer, err);
     if (!rc)
         rc = message_decode(arena_copy(arena, buf_bytes(&answer)), type, arena, response, err);
     buf_release(&packed);
@@ -48,7 +49,7 @@ static int list(void *arg, const char *replica, const Torg__V1__ListIndexedReque
 
     if (*replica)
         return ask_peer(searcher->front.gatherer.peers, replica, "ListIndexed", &request->base,
-                        type, arena, (ProtobufCMessage **)response, err);
+                        VERIFY_PEER_MS, type, arena, (ProtobufCMessage **)response, err);
     *response = message_new(type, arena);
     return searcher_list_indexed(arg, request->client, request, arena, *response, err);
 }
@@ -61,8 +62,8 @@ static int check(void *arg, const char *replica, const Torg__V1__CheckShardReque
     int64_t deadline_us = clock_mono_us(searcher->front.clock) + VERIFY_PEER_MS * (int64_t)MS_US;
 
     if (*replica)
-        return ask_peer(searcher->front.gatherer.peers, replica, "CheckShard", &request->base, type,
-                        arena, (ProtobufCMessage **)response, err);
+        return ask_peer(searcher->front.gatherer.peers, replica, "CheckShard", &request->base,
+                        VERIFY_PEER_MS, type, arena, (ProtobufCMessage **)response, err);
     *response = message_new(type, arena);
     return searcher_check_shard(arg, request->client, request, deadline_us, arena, *response, err);
 }
@@ -90,7 +91,7 @@ static int list_of_peer(void *arg, const char *replica, const Torg__V1__ListInde
 {
     if (!*replica)
         return err_set(err, ERR_NOT_FOUND, "this process has no searcher");
-    return ask_peer(arg, replica, "ListIndexed", &request->base,
+    return ask_peer(arg, replica, "ListIndexed", &request->base, VERIFY_PEER_MS,
                     &torg__v1__list_indexed_response__descriptor, arena,
                     (ProtobufCMessage **)response, err);
 }
@@ -101,13 +102,32 @@ static int check_of_peer(void *arg, const char *replica, const Torg__V1__CheckSh
 {
     if (!*replica)
         return err_set(err, ERR_NOT_FOUND, "this process has no searcher");
-    return ask_peer(arg, replica, "CheckShard", &request->base,
+    return ask_peer(arg, replica, "CheckShard", &request->base, VERIFY_PEER_MS,
                     &torg__v1__check_shard_response__descriptor, arena,
                     (ProtobufCMessage **)response, err);
 }
 
+static int shows_of_peer(void *arg, const char *replica, const char *client, const char *token,
+                         struct arena *arena, bool *is_shown, struct err *err)
+{
+    Torg__V1__GetFreshnessRequest request = TORG__V1__GET_FRESHNESS_REQUEST__INIT;
+    ProtobufCMessage *answer;
+    int rc;
+
+    request.client = (char *)client;
+    request.token = (char *)token;
+    request.is_passed_on = true;
+    rc = ask_peer(arg, replica, "GetFreshness", &request.base, FRESHNESS_PEER_MS,
+                  &torg__v1__freshness__descriptor, arena, &answer, err);
+    *is_shown = !rc && ((const Torg__V1__Freshness *)answer)->is_searchable;
+    return rc;
+}
+
 struct index_door peers_door(struct peers *peers)
 {
-    return (struct index_door){
-        .freshness = peers_tell, .list = list_of_peer, .check = check_of_peer, .arg = peers};
+    return (struct index_door){.freshness = peers_tell,
+                               .list = list_of_peer,
+                               .check = check_of_peer,
+                               .shows = shows_of_peer,
+                               .arg = peers};
 }

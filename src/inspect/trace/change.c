@@ -276,6 +276,35 @@ static int is_shown_here(const struct look *look, int64_t version, struct change
     return rc;
 }
 
+/* The same of a searcher elsewhere, in a process that has none. Unknown: none can be asked. */
+static int is_shown_elsewhere(const struct look *look, const struct change_progress *progress,
+                              enum shown *shown, struct err *err)
+{
+    const struct index_door *door = &look->inspect->door;
+    const char *client = look->client->name;
+    Torg__V1__Freshness *freshness;
+    struct seal seal;
+    char *token;
+    int rc = store_seal(look->inspect->store, &seal, err);
+
+    if (!rc)
+        rc = door->freshness(door->arg, client, look->arena, &freshness, err);
+    if (rc)
+        return rc;
+    token = change_token_text(&progress->document, &seal, look->arena);
+    for (size_t i = 0; i < freshness->n_shards && *shown == SHOWN_UNKNOWN; i++) {
+        const Torg__V1__ShardFreshness *one = freshness->shards[i];
+        struct err why;
+        bool is_shown;
+
+        if (one->epoch == look->client->serving_epoch && one->shard == index_shard(look) &&
+            one->is_ready && *one->replica &&
+            !door->shows(door->arg, one->replica, client, token, look->arena, &is_shown, &why))
+            *shown = is_shown ? SHOWN_YES : SHOWN_NOT;
+    }
+    return 0;
+}
+
 static struct change_token token_in(const struct look *look, enum lane lane,
                                     const struct lane_place *place)
 {
@@ -367,6 +396,8 @@ static int look_at_index(struct look *look, int64_t version, struct change_progr
         return rc;
     if (look->has_row)
         rc = is_shown_here(look, version, progress, &shown, err);
+    if (!rc && shown == SHOWN_UNKNOWN && look->has_row && look->inspect->door.shows)
+        rc = is_shown_elsewhere(look, progress, &shown, err);
     if (!rc && shown == SHOWN_UNKNOWN && look->has_row)
         rc = is_refused_elsewhere(look, &is_known, err);
     if (!rc && !look->is_failed && is_alive(look) && shown != SHOWN_YES)
