@@ -64,6 +64,7 @@ static int64_t late_mono_us(const struct clock *clock)
     return clock_mono_us(container_of(clock, struct late_clock, base)->clock);
 }
 
+/* Waits are the real clock's (base/clock.h): only what time it is differs. */
 static bool late_wait(const struct clock *clock, pthread_cond_t *changed, pthread_mutex_t *lock,
                       int64_t until_us)
 {

@@ -14,6 +14,7 @@
 
 enum { SHELL_SIGNAL_BASE = 128 }; /* how shells write "ended by a signal" */
 
+/* As signals, these are the process's: the main thread waits for the task that gets them. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct condition asked;
 static bool serving;   /* guarded by lock */
