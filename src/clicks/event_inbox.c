@@ -18,8 +18,8 @@ struct event_inbox {
     struct counter *others;
 };
 
-static int take(void *arg, const struct topic_message *message, struct arena *arena,
-                struct err *err)
+static int take_record(void *arg, const struct topic_message *message, struct arena *arena,
+                       struct err *err)
 {
     const struct event_inbox *inbox = arg;
     struct violations reasons = violations_in(arena);
@@ -45,7 +45,7 @@ static int take(void *arg, const struct topic_message *message, struct arena *ar
 int event_inbox_start(const struct events *events, struct topics *topics, struct event_inbox **out,
                       struct err *err)
 {
-    static const struct stage_reader_handler handler = {.take = take};
+    static const struct stage_reader_handler handler = {.take = take_record};
     static const char name[] = "torg_events_read_total", help[] = "Events of the topic.";
     struct event_inbox *inbox = mem_zero(sizeof(*inbox));
     const struct stage_reader_options options = {.stage = PARKED_BY_EVENTS,

@@ -39,7 +39,7 @@ static int peek(const struct pattern_parser *parser)
     return parser->at < parser->text.size ? parser->text.data[parser->at] : -1;
 }
 
-static bool take(struct pattern_parser *parser, const char *text)
+static bool skip_if(struct pattern_parser *parser, const char *text)
 {
     if (!bytes_begin(bytes_skip(parser->text, parser->at), bytes_of(text)))
         return false;
@@ -125,7 +125,7 @@ static int read_property(struct pattern_parser *parser, struct char_class *chars
     if (!*is_one)
         return 0;
     parser->at++;
-    if (!take(parser, "{"))
+    if (!skip_if(parser, "{"))
         return fail(parser, ERR_INVALID, begin, "expected a category of Unicode, as \\p{Lu}");
     name = bytes_skip(parser->text, parser->at);
     end = name.size ? memchr(name.data, '}', name.size) : NULL;
@@ -164,7 +164,7 @@ static bool read_unicode(struct pattern_parser *parser, uint32_t *value)
 {
     uint32_t low;
 
-    if (take(parser, "{")) {
+    if (skip_if(parser, "{")) {
         *value = 0;
         for (; peek(parser) != '}'; *value = *value * 16 + low) {
             if (!read_hex(parser, 1, &low) || *value > 0x10ffff)
@@ -175,7 +175,7 @@ static bool read_unicode(struct pattern_parser *parser, uint32_t *value)
     }
     if (!read_hex(parser, 4, value))
         return false;
-    if (*value >= 0xd800 && *value <= 0xdbff && take(parser, "\\u")) {
+    if (*value >= 0xd800 && *value <= 0xdbff && skip_if(parser, "\\u")) {
         if (!read_hex(parser, 4, &low) || low < 0xdc00 || low > 0xdfff)
             return false;
         *value = 0x10000 + ((*value - 0xd800) << 10) + (low - 0xdc00);
@@ -241,7 +241,7 @@ static int read_class_part(struct pattern_parser *parser, struct char_class *cha
     rc = read_property(parser, chars, is_set);
     if (rc || *is_set)
         return rc;
-    if (take(parser, "b")) {
+    if (skip_if(parser, "b")) {
         *value = '\b';
         return 0;
     }
@@ -257,7 +257,7 @@ static int read_class(struct pattern_parser *parser, const struct pattern_node *
     uint32_t first, last;
     int rc = 0;
 
-    chars->is_negated = take(parser, "^");
+    chars->is_negated = skip_if(parser, "^");
     made->chars = chars;
     *node = made;
     while (!rc && peek(parser) >= 0 && peek(parser) != ']') {
@@ -281,7 +281,7 @@ static int read_class(struct pattern_parser *parser, const struct pattern_node *
         if (!rc)
             add_range(parser, chars, first, last);
     }
-    if (!rc && !take(parser, "]"))
+    if (!rc && !skip_if(parser, "]"))
         rc = fail(parser, ERR_INVALID, begin, "the class has no end");
     return rc;
 }
@@ -293,7 +293,7 @@ static int read_group(struct pattern_parser *parser, const struct pattern_node *
     size_t begin = parser->at++;
     int rc;
 
-    if (take(parser, "?") && !take(parser, ":"))
+    if (skip_if(parser, "?") && !skip_if(parser, ":"))
         return fail(parser, ERR_INVALID, begin,
                     "look-ahead, look-behind and names of groups are not supported");
     if (++parser->depth > PATTERN_DEPTH_MAX)
@@ -302,7 +302,7 @@ static int read_group(struct pattern_parser *parser, const struct pattern_node *
     if (rc)
         return rc;
     parser->depth--;
-    return take(parser, ")") ? 0 : fail(parser, ERR_INVALID, begin, "the group has no end");
+    return skip_if(parser, ")") ? 0 : fail(parser, ERR_INVALID, begin, "the group has no end");
 }
 
 static int read_escape(struct pattern_parser *parser, const struct pattern_node **node)
@@ -316,11 +316,11 @@ static int read_escape(struct pattern_parser *parser, const struct pattern_node 
     parser->at++;
     made->chars = chars;
     *node = made;
-    if (take(parser, "b")) {
+    if (skip_if(parser, "b")) {
         made->kind = PATTERN_WORD;
         return 0;
     }
-    if (take(parser, "B")) {
+    if (skip_if(parser, "B")) {
         made->kind = PATTERN_INSIDE;
         return 0;
     }
@@ -395,9 +395,9 @@ static bool read_counts(struct pattern_parser *parser, int *min, int *max)
     bool is_one = read_count(parser, min);
 
     *max = *min;
-    if (is_one && take(parser, ",") && !read_count(parser, max))
+    if (is_one && skip_if(parser, ",") && !read_count(parser, max))
         *max = PATTERN_FOR_EVER;
-    if (is_one && take(parser, "}"))
+    if (is_one && skip_if(parser, "}"))
         return true;
     parser->at = begin;
     return false;
@@ -409,17 +409,17 @@ static int read_quantifier(struct pattern_parser *parser, const struct pattern_n
     struct pattern_node *made;
     int min = 0, max = PATTERN_FOR_EVER;
 
-    if (take(parser, "+"))
+    if (skip_if(parser, "+"))
         min = 1;
-    else if (take(parser, "?"))
+    else if (skip_if(parser, "?"))
         max = 1;
-    else if (!take(parser, "*") && (peek(parser) != '{' || !read_counts(parser, &min, &max)))
+    else if (!skip_if(parser, "*") && (peek(parser) != '{' || !read_counts(parser, &min, &max)))
         return 0;
     if (min > PATTERN_REPEAT_MAX || max > PATTERN_REPEAT_MAX)
         return fail(parser, ERR_LIMIT, begin, "repeated too often (PATTERN_REPEAT_MAX)");
     if (max != PATTERN_FOR_EVER && max < min)
         return fail(parser, ERR_INVALID, begin, "the greatest repetition is below the least");
-    (void)take(parser, "?"); /* lazy: the same words match */
+    (void)skip_if(parser, "?"); /* lazy: the same words match */
     made = node_new(parser, PATTERN_REPEAT, *node, NULL);
     made->min = min;
     made->max = max;
@@ -449,7 +449,7 @@ static int read_alternatives(struct pattern_parser *parser, const struct pattern
     const struct pattern_node *next;
     int rc = read_sequence(parser, node);
 
-    while (!rc && take(parser, "|")) {
+    while (!rc && skip_if(parser, "|")) {
         rc = read_sequence(parser, &next);
         if (!rc)
             *node = node_new(parser, PATTERN_OR, *node, next);

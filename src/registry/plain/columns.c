@@ -286,7 +286,7 @@ static Torg__V1__SchemaField__Type guess(const struct plain_column *column)
 }
 
 /* Gives each column its type: the schema's, else the one that was said, else the likeliest. */
-static void settle(struct plain_columns *columns, const struct epoch_view *epoch)
+static void settle_types(struct plain_columns *columns, const struct epoch_view *epoch)
 {
     uint32_t text_count = 0;
     bool has_words = epoch && epoch_find_field(epoch, bytes_of(PLAIN_WORDS_FIELD));
@@ -362,6 +362,6 @@ int plain_columns_read(const struct placed_json *list, bool is_table,
         if (one->kind == PLACED_OBJECT)
             plain_walk(one, arena, look_at, columns);
     if (!rc)
-        settle(columns, epoch);
+        settle_types(columns, epoch);
     return rc;
 }

@@ -30,7 +30,7 @@ static void print_change(const Torg__V1__SnippetChange *change)
         printf("%s\n", change->snippet ? change->snippet->text : "");
 }
 
-static int take(void *arg, const ProtobufCMessage *message, struct err *err)
+static int print_message(void *arg, const ProtobufCMessage *message, struct err *err)
 {
     const Torg__V1__WatchSnippetsResponse *response =
         (const Torg__V1__WatchSnippetsResponse *)message;
@@ -86,7 +86,7 @@ enum exit_code cmd_snippets_watch(const struct invocation *invocation)
     if (desk_open(invocation, false, &desk, &err))
         return fail(&err);
     rc = desk.remote ? desk_stream(&desk, &torg__v1__snippet_service__descriptor, "WatchSnippets",
-                                   &request.base, take, &printing, &err)
+                                   &request.base, print_message, &printing, &err)
                      : err_set(&err, ERR_UNAVAILABLE,
                                "no server runs on this directory, so nothing changes: start it");
     desk_close(&desk);
