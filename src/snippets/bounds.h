@@ -34,8 +34,8 @@ enum {
     SNIPPET_COMMIT_QUEUE_COUNT = 4096, /* requests that wait for it: a tenth of a second of work */
     SNIPPET_COMMIT_ROW_COUNT_MAX = 8192, /* rows of them, unless one request has more */
     SNIPPET_CHANGES_SIZE_MAX = 8 << 20,  /* names and keys of one transaction */
-    SNIPPET_CHANGE_LANE_COUNT = 8,       /* of the log of changes in a store of many processes */
-    SNIPPET_CHANGE_KEPT_COUNT = 500000,  /* changes of a lane: minutes at full speed, some 20 MB */
+    SNIPPET_CHANGE_PARTITION_COUNT = 8,  /* of the log of changes in a store of many processes */
+    SNIPPET_CHANGE_KEPT_COUNT = 500000,  /* of a partition: minutes at full speed, some 20 MB */
     SNIPPET_CHANGE_READ_COUNT = 16,      /* transactions that a watch takes at once */
     SNIPPET_WATCH_COUNT_MAX = 64,        /* watches of a process: a thread each */
     SNIPPET_WATCH_CALLER_MAX = 8,        /* of one key */

@@ -37,7 +37,7 @@ static void check_position(struct bytes text, struct arena *arena)
         return;
     assert(snippet_position_parse(bytes_of(snippet_position_text(&position, arena)), &again,
                                   NULL) == 0);
-    for (size_t i = 0; i < SNIPPET_CHANGE_LANE_COUNT; i++)
+    for (size_t i = 0; i < SNIPPET_CHANGE_PARTITION_COUNT; i++)
         assert(position.last[i] == again.last[i] && position.last[i] >= 0);
 }
 

@@ -159,8 +159,8 @@ static int park(struct topic_reader *self, const struct topic_message *message, 
     return rc;
 }
 
-static int take(void *arg, const struct topic_message *message, struct arena *arena,
-                struct err *err)
+static int take_record(void *arg, const struct topic_message *message, struct arena *arena,
+                       struct err *err)
 {
     struct topic_reader *self = arg;
     struct snippet_record record = {.key = message->key, .input = {.body = message->value}};
@@ -196,7 +196,7 @@ static int64_t retry_us(void *arg, int64_t try_count)
     return try_count < most ? self->intake->options.retry_pause_us : -1;
 }
 
-static const struct stage_reader_handler handler = {.take = take, .retry_us = retry_us};
+static const struct stage_reader_handler handler = {.take = take_record, .retry_us = retry_us};
 
 /* --- readers by the config --- */
 

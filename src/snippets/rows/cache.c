@@ -220,8 +220,8 @@ void snippet_cache_free(struct snippet_cache *cache)
 
 /* --- pages --- */
 
-static struct snippet_row *take(const struct entry *entry, struct bytes key, struct bytes language,
-                                struct arena *arena)
+static struct snippet_row *copy_row(const struct entry *entry, struct bytes key,
+                                    struct bytes language, struct arena *arena)
 {
     struct snippet_row *row = arena_alloc(arena, sizeof(*row));
 
@@ -295,7 +295,7 @@ static void find_key(struct snippet_cache *cache, const struct snippet_grid *gri
         if (glance->size > SNIPPET_BATCH_SIZE_MAX)
             break;
         grid->cells[i * grid->key_count + key] =
-            take(entry, grid->keys[key], grid->language, arena);
+            copy_row(entry, grid->keys[key], grid->language, arena);
     }
     pthread_mutex_unlock(&shard->lock);
     seen->is_missing = i < grid->prefix_count;

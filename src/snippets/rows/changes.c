@@ -26,20 +26,20 @@ void snippet_changes_add(struct snippet_changes *changes, const struct snippet_c
 }
 
 /* One process writes to a store of this machine, one transaction at a time. */
-static int64_t pick_lane(struct store *store)
+static int64_t pick_partition(struct store *store)
 {
     int64_t now_us = clock_wall_us(store_clock(store));
 
     if (store_is_local(store))
         return 0;
     return (int64_t)(hash64_seeded(bytes_make(&now_us, sizeof(now_us)), 0) %
-                     SNIPPET_CHANGE_LANE_COUNT);
+                     SNIPPET_CHANGE_PARTITION_COUNT);
 }
 
 int snippet_changes_write(struct store_tx *tx, struct store *store,
                           const struct snippet_changes *changes, struct err *err)
 {
-    int64_t lane = pick_lane(store), first = 0;
+    int64_t partition = pick_partition(store), first = 0;
     char name[32];
     int rc;
 
@@ -50,14 +50,14 @@ int snippet_changes_write(struct store_tx *tx, struct store *store,
                        "the names and keys of this write have more than %d bytes "
                        "(SNIPPET_CHANGES_SIZE_MAX)",
                        SNIPPET_CHANGES_SIZE_MAX);
-    snprintf(name, sizeof(name), "snippet-change.%d", (int)lane);
+    snprintf(name, sizeof(name), "snippet-change.%d", (int)partition);
     rc = store_next_seq(tx, name, changes->count, &first, err);
     if (rc)
         return rc;
     return store_exec(
         tx, "INSERT INTO snippet_change (lane, last, first, changes) VALUES ($1, $2, $3, $4)",
-        STORE_WITH(STORE_V_INT(lane), STORE_V_INT(first + changes->count - 1), STORE_V_INT(first),
-                   STORE_V_BLOB(buf_bytes(&changes->list))),
+        STORE_WITH(STORE_V_INT(partition), STORE_V_INT(first + changes->count - 1),
+                   STORE_V_INT(first), STORE_V_BLOB(buf_bytes(&changes->list))),
         NULL, err);
 }
 
@@ -65,10 +65,10 @@ int snippet_changes_write(struct store_tx *tx, struct store *store,
 
 const char *snippet_position_text(const struct snippet_position *position, struct arena *arena)
 {
-    struct buf text = BUF_INIT(SNIPPET_CHANGE_LANE_COUNT * 24);
+    struct buf text = BUF_INIT(SNIPPET_CHANGE_PARTITION_COUNT * 24);
     const char *copy;
 
-    for (size_t i = 0; i < SNIPPET_CHANGE_LANE_COUNT; i++)
+    for (size_t i = 0; i < SNIPPET_CHANGE_PARTITION_COUNT; i++)
         buf_printf(&text, "%s%" PRId64, i ? "." : "", position->last[i]);
     assert(!buf_failed(&text));
     copy = arena_strdup(arena, buf_text(&text));
@@ -78,7 +78,7 @@ const char *snippet_position_text(const struct snippet_position *position, struc
 
 int snippet_position_parse(struct bytes text, struct snippet_position *position, struct err *err)
 {
-    size_t lane = 0, digits = 0;
+    size_t partition = 0, digits = 0;
     bool is_good = text.size > 0;
 
     *position = (struct snippet_position){0};
@@ -86,32 +86,32 @@ int snippet_position_parse(struct bytes text, struct snippet_position *position,
         uint8_t byte = text.data[i];
 
         if (byte == '.') {
-            is_good = digits > 0 && ++lane < SNIPPET_CHANGE_LANE_COUNT;
+            is_good = digits > 0 && ++partition < SNIPPET_CHANGE_PARTITION_COUNT;
             digits = 0;
         } else {
             is_good = byte >= '0' && byte <= '9' && ++digits <= 18;
             if (is_good)
-                position->last[lane] = position->last[lane] * 10 + (byte - '0');
+                position->last[partition] = position->last[partition] * 10 + (byte - '0');
         }
     }
-    if (is_good && digits && lane == SNIPPET_CHANGE_LANE_COUNT - 1)
+    if (is_good && digits && partition == SNIPPET_CHANGE_PARTITION_COUNT - 1)
         return 0;
     return err_set(err, ERR_INVALID,
                    "this is not a position of a watch: take one from an answer, or none");
 }
 
-static int find_end(struct store *store, int64_t lane, int64_t *last, struct err *err)
+static int find_end(struct store *store, int64_t partition, int64_t *last, struct err *err)
 {
     *last = 0;
     return store_read_integer(store,
                               "SELECT last FROM snippet_change WHERE lane = $1 "
                               "ORDER BY last DESC LIMIT 1",
-                              STORE_WITH(STORE_V_INT(lane)), last, err);
+                              STORE_WITH(STORE_V_INT(partition)), last, err);
 }
 
-static size_t lane_count(struct store *store)
+static size_t partition_count(struct store *store)
 {
-    return store_is_local(store) ? 1 : SNIPPET_CHANGE_LANE_COUNT;
+    return store_is_local(store) ? 1 : SNIPPET_CHANGE_PARTITION_COUNT;
 }
 
 int snippet_changes_end(struct store *store, struct snippet_position *position, struct err *err)
@@ -119,8 +119,8 @@ int snippet_changes_end(struct store *store, struct snippet_position *position, 
     int rc = 0;
 
     *position = (struct snippet_position){0};
-    for (size_t lane = 0; lane < lane_count(store) && !rc; lane++)
-        rc = find_end(store, (int64_t)lane, &position->last[lane], err);
+    for (size_t partition = 0; partition < partition_count(store) && !rc; partition++)
+        rc = find_end(store, (int64_t)partition, &position->last[partition], err);
     return rc;
 }
 
@@ -177,14 +177,15 @@ static int take_changes(struct reading *reading, struct bytes changes, struct er
 static const char LOST[] = "changes since this position are not kept any more, or it is not of "
                            "this store: read the snippets again, and watch without a position";
 
-static int read_lane(struct store *store, int64_t lane, int64_t *last, struct reading *reading,
-                     struct err *err)
+static int read_partition(struct store *store, int64_t partition, int64_t *last,
+                          struct reading *reading, struct err *err)
 {
     struct store_rows rows = store_read_rows(
         store,
         "SELECT first, last, changes FROM snippet_change WHERE lane = $1 AND last > $2 "
         "ORDER BY last LIMIT $3",
-        STORE_WITH(STORE_V_INT(lane), STORE_V_INT(*last), STORE_V_INT(SNIPPET_CHANGE_READ_COUNT)));
+        STORE_WITH(STORE_V_INT(partition), STORE_V_INT(*last),
+                   STORE_V_INT(SNIPPET_CHANGE_READ_COUNT)));
 
     while (store_next(&rows)) {
         if (rows.columns[0].integer != *last + 1)
@@ -204,13 +205,13 @@ int snippet_changes_read(struct store *store, struct snippet_position *position,
     struct reading reading = {.arena = arena};
     int rc = 0;
 
-    for (size_t lane = 0; lane < lane_count(store) && !rc; lane++) {
-        int64_t before = position->last[lane], end = 0;
+    for (size_t partition = 0; partition < partition_count(store) && !rc; partition++) {
+        int64_t before = position->last[partition], end = 0;
 
-        rc = read_lane(store, (int64_t)lane, &position->last[lane], &reading, err);
-        if (rc || position->last[lane] != before)
+        rc = read_partition(store, (int64_t)partition, &position->last[partition], &reading, err);
+        if (rc || position->last[partition] != before)
             continue;
-        rc = find_end(store, (int64_t)lane, &end, err); /* the newest is always kept */
+        rc = find_end(store, (int64_t)partition, &end, err); /* the newest is always kept */
         if (!rc && end < before)
             rc = err_set(err, ERR_RANGE, "%s", LOST);
     }
@@ -224,22 +225,22 @@ int snippet_changes_trim(struct store *store, bool *more, struct err *err)
     int rc = 0;
 
     *more = false;
-    for (size_t lane = 0; lane < lane_count(store) && !rc; lane++) {
+    for (size_t partition = 0; partition < partition_count(store) && !rc; partition++) {
         int64_t end, oldest = 0, count = 0;
 
-        rc = find_end(store, (int64_t)lane, &end, err);
+        rc = find_end(store, (int64_t)partition, &end, err);
         if (!rc)
             rc = store_read_integer(store,
                                     "SELECT last FROM snippet_change WHERE lane = $1 "
                                     "ORDER BY last LIMIT 1",
-                                    STORE_WITH(STORE_V_INT((int64_t)lane)), &oldest, err);
+                                    STORE_WITH(STORE_V_INT((int64_t)partition)), &oldest, err);
         if (rc || oldest >= end - SNIPPET_CHANGE_KEPT_COUNT)
             continue;
         rc = store_write_one(store,
                              "DELETE FROM snippet_change WHERE lane = $1 AND last IN "
                              "(SELECT last FROM snippet_change WHERE lane = $1 AND last < $2 "
                              "ORDER BY last LIMIT $3)",
-                             STORE_WITH(STORE_V_INT((int64_t)lane),
+                             STORE_WITH(STORE_V_INT((int64_t)partition),
                                         STORE_V_INT(end - SNIPPET_CHANGE_KEPT_COUNT),
                                         STORE_V_INT(SNIPPET_SWEEP_COUNT)),
                              &count, err);

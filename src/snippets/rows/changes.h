@@ -6,10 +6,10 @@
  *   rows.h, generation.h ── snippet_changes_write ──> table snippet_change
  *   watch.h <── snippet_changes_read ─────────────────────┘
  *
- * The numbers of a lane have no holes (store/sequence.h), so who has read up to a position misses
- * nothing; one lane would make all writers of all processes wait for each other, so a store of
- * several processes has some. The last SNIPPET_CHANGE_KEPT_COUNT changes of a lane are kept: whose
- * position is older is told so.
+ * The numbers of a partition have no holes (store/sequence.h), so who has read up to a position
+ * misses nothing; one partition would make all writers of all processes wait for each other, so a
+ * store of several processes has some (the column `lane` of the table). The last
+ * SNIPPET_CHANGE_KEPT_COUNT changes of a partition are kept: whose position is older is told so.
  *
  * A row's changes are, each: the prefix, 1 + the key's size or 0 (all of the prefix), the key, the
  * language's size, the language; numbers as varints.
@@ -52,9 +52,9 @@ int snippet_changes_write(struct store_tx *tx, struct store *store,
 
 /* --- reading --- */
 
-/* Up to which change of each lane one has read. */
+/* Up to which change of each partition one has read. */
 struct snippet_position {
-    int64_t last[SNIPPET_CHANGE_LANE_COUNT];
+    int64_t last[SNIPPET_CHANGE_PARTITION_COUNT];
 };
 
 /* As callers have it; it lives in the arena. */
@@ -72,7 +72,7 @@ int snippet_changes_read(struct store *store, struct snippet_position *position,
                          struct arena *arena, struct snippet_change **list, size_t *count,
                          struct err *err);
 
-/* Removes what is older than is kept, up to SNIPPET_SWEEP_COUNT rows of a lane; `more`: there
+/* Removes what is older than is kept, up to SNIPPET_SWEEP_COUNT rows of a partition; `more`: there
  * are. */
 int snippet_changes_trim(struct store *store, bool *more, struct err *err);
 

@@ -103,8 +103,8 @@ static bool gather(struct snippet_committer *self, struct task *task)
 
 /* The next group: all that wait, up to a limit of writes and of bytes; the first whatever it
  * has. */
-static size_t take(struct snippet_committer *self, struct snippet_write **group,
-                   struct snippet_part *parts)
+static size_t take_group(struct snippet_committer *self, struct snippet_write **group,
+                         struct snippet_part *parts)
 {
     size_t count = 0, size = 0, row_count = 0;
 
@@ -167,7 +167,7 @@ static void run(struct task *task, void *arg)
 
         if (!gather(self, task))
             return; /* it is to stop, and nothing waits */
-        count = take(self, group, parts);
+        count = take_group(self, group, parts);
         task_says(task, "commits a group");
         commit(self, group, parts, count);
     }
