@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "numerator/bounds.h"
@@ -32,6 +33,8 @@ struct running {
     uint32_t seen_count;
     struct buf bytes;
     struct docs_table *new_docs, *expired_docs;
+    uint32_t lineage; /* of the state that went in */
+    uint64_t changes; /* a hash of all that changed, in its order */
 };
 
 /* --- what goes in --- */
@@ -100,6 +103,7 @@ static int load_state(struct running *running, struct err *err)
         rules.hold_generations = (uint32_t)batch->hold;
     number_state_set_rules(*state, &rules);
     running->result->before = number_state_version(*state);
+    running->lineage = number_state_lineage(*state);
     return 0;
 }
 
@@ -284,12 +288,43 @@ static int see_offers(struct running *running, struct err *err)
 
 /* --- what comes out --- */
 
+static uint64_t add_entry(uint64_t hash, uint32_t what, const struct number_entry *entry)
+{
+    const uint32_t numbers[] = {what, entry->shard, entry->doc_id, entry->birth};
+
+    hash = hash64_seeded(bytes_make(numbers, sizeof(numbers)), hash);
+    return hash64_seeded(entry->key, hash);
+}
+
+/* Follows from what the state was and what has changed in it, so that the same run gives the same
+ * state, and another one, of the same T.S.V.G, another lineage. Where changes do not tell it all,
+ * it follows from all keys. */
+static void set_lineage(struct running *running)
+{
+    struct number_state *state = running->result->state;
+    uint32_t before = running->lineage, lineage;
+    bool is_whole = before == 0 || running->result->run.is_rebuilt;
+    uint64_t hash = running->changes;
+
+    if (memcmp(&running->result->after, &running->result->before, sizeof(running->result->after)) ==
+        0)
+        return; /* no generation was made: its numbers are what they were */
+    for (uint64_t i = 0; is_whole && i < number_state_key_count(state); i++) {
+        struct number_entry entry = number_state_entry(state, i);
+
+        hash = add_entry(hash, NUMBER_EXPIRED + 1, &entry);
+    }
+    lineage = (uint32_t)hash64_seeded(bytes_make(&before, sizeof(before)), hash);
+    number_state_set_lineage(state, lineage ? lineage : 1);
+}
+
 static int take_change(void *arg, enum number_change change, const struct number_entry *entry,
                        struct err *err)
 {
     struct running *running = arg;
     struct docs_table *table = change == NUMBER_IS_NEW ? running->new_docs : running->expired_docs;
 
+    running->changes = add_entry(running->changes, change, entry);
     return table ? docs_table_put(table, entry, err) : 0;
 }
 
@@ -371,6 +406,8 @@ static int run(struct running *running, struct number_shops *shops, struct err *
         rc = number_run_end(result->runner, take_change, running, &result->run, err);
     if (rc == 0)
         result->after = number_state_version(result->state);
+    if (rc == 0)
+        set_lineage(running);
     return rc ? rc : put_out(running, err);
 }
 

@@ -8,7 +8,8 @@
  *
  * Tables are as in table.h, files as in passage.h. A key is up to four columns of the offers. What
  * fails or is killed leaves the output state as it was; to run it again gives the same.
- * Memory: the state and its new keys. Threads: one at a time.
+ * Each generation has a lineage of its own, so that runs that go on from one state in two ways are
+ * told apart. Memory: the state and its new keys. Threads: one at a time.
  */
 #ifndef TORG_NUMERATOR_BATCH_H
 #define TORG_NUMERATOR_BATCH_H

@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "base/random.h"
+
 enum {
     FIND_SIZE_COUNT = 3,
     FIND_COUNT_MAX = 60, /* keys of one look-up; with the place below STORE_PARAM_COUNT_MAX */
@@ -71,7 +73,8 @@ int space_row_find(struct store_tx *tx, const struct number_place *place, struct
 {
     struct store_rows rows =
         store_select(tx,
-                     "SELECT kind, scheme, rebuild, generation, change_no FROM number_space "
+                     "SELECT kind, scheme, rebuild, generation, change_no, lineage, "
+                     "origin_lineage FROM number_space "
                      "WHERE space = $1 AND shard = $2",
                      STORE_WITH(STORE_V_INT(place->space), STORE_V_INT(place->shard)));
 
@@ -84,14 +87,30 @@ int space_row_find(struct store_tx *tx, const struct number_place *place, struct
             .generation = (uint32_t)rows.columns[3].integer,
         };
         row->change_no = rows.columns[4].integer;
+        row->lineage = (uint32_t)rows.columns[5].integer;
+        row->origin_lineage = (uint32_t)rows.columns[6].integer;
     }
     return store_rows_end(&rows, err);
 }
 
 #define SPACE_ADD                                                                                  \
     "INSERT INTO number_space "                                                                    \
-    "(space, shard, kind, scheme, rebuild, generation, change_no) "                                \
-    "VALUES ($1, $2, $3, $4, $5, $6, $7)"
+    "(space, shard, kind, scheme, rebuild, generation, change_no, lineage, origin_lineage) "       \
+    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+
+const char *space_row_misfit(const struct space_row *row, uint32_t lineage)
+{
+    return lineage == 0 || lineage == row->lineage || lineage == row->origin_lineage
+               ? NULL
+               : "it was made from a state that has gone its own way since, and not from these "
+                 "numbers: make it from numbers that are exported now";
+}
+
+/* Never 0. */
+static int64_t draw_lineage(void)
+{
+    return (int64_t)(random_u64() >> 32 | 1);
+}
 
 static int put_space(struct store_tx *tx, const char *sql, const struct number_place *place,
                      const struct space_row *row, struct err *err)
@@ -100,7 +119,8 @@ static int put_space(struct store_tx *tx, const char *sql, const struct number_p
                       STORE_WITH(STORE_V_INT(place->space), STORE_V_INT(place->shard),
                                  STORE_V_INT(row->version.kind), STORE_V_INT(row->version.scheme),
                                  STORE_V_INT(row->version.rebuild),
-                                 STORE_V_INT(row->version.generation), STORE_V_INT(row->change_no)),
+                                 STORE_V_INT(row->version.generation), STORE_V_INT(row->change_no),
+                                 STORE_V_INT(draw_lineage()), STORE_V_INT(row->origin_lineage)),
                       NULL, err);
 }
 
@@ -116,7 +136,9 @@ int space_row_save(struct store_tx *tx, const struct number_place *place,
     return put_space(tx,
                      SPACE_ADD " ON CONFLICT (space, shard) DO UPDATE "
                                "SET generation = excluded.generation, "
-                               "change_no = excluded.change_no",
+                               "change_no = excluded.change_no, lineage = CASE WHEN "
+                               "number_space.lineage = 0 THEN excluded.lineage "
+                               "ELSE number_space.lineage END",
                      place, row, err);
 }
 

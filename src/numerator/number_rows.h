@@ -22,7 +22,14 @@ struct number_place { /* whose rows */
 struct space_row {
     struct number_version version;
     int64_t change_no; /* 0: there is no row */
+    /* Of numbers that are given here; drawn when the row is made. 0: of a time without it. */
+    uint32_t lineage;
+    uint32_t origin_lineage; /* of the state that was taken in; 0: none was, or without one */
 };
+
+/* Why data of that lineage and version is not of these numbers: it was made from a state that has
+ * gone its own way. NULL: it is, or does not tell (0). */
+const char *space_row_misfit(const struct space_row *row, uint32_t lineage);
 
 struct slot_row {
     struct bytes key; /* as long as the call */
@@ -40,7 +47,7 @@ int space_row_find(struct store_tx *tx, const struct number_place *place, struct
 /* Makes it; fails when it is there. */
 int space_row_add(struct store_tx *tx, const struct number_place *place,
                   const struct space_row *row, struct err *err);
-/* Makes it, or writes over it. */
+/* Makes it, or writes over it, but for its lineages. */
 int space_row_save(struct store_tx *tx, const struct number_place *place,
                    const struct space_row *row, struct err *err);
 

@@ -224,6 +224,18 @@ struct number_version number_state_version(const struct number_state *state)
     return state->version;
 }
 
+uint32_t number_state_lineage(const struct number_state *state)
+{
+    object_check(state, NUMBER_STATE_MAGIC);
+    return state->lineage;
+}
+
+void number_state_set_lineage(struct number_state *state, uint32_t lineage)
+{
+    object_check(state, NUMBER_STATE_MAGIC);
+    state->lineage = lineage;
+}
+
 uint32_t number_state_shard_count(const struct number_state *state)
 {
     object_check(state, NUMBER_STATE_MAGIC);

@@ -43,6 +43,11 @@ struct number_state *number_state_new(const struct number_version *version, uint
 void number_state_free(struct number_state *state); /* NULL is fine */
 
 struct number_version number_state_version(const struct number_state *state);
+/* Names what came to have these numbers: two states of one T.S.V.G may have gone their own ways,
+ * and then differ in it. A run of a batch has another with each generation (batch.h), live numbers
+ * have one for all of theirs (number_rows.h). 0: of a time without it. */
+uint32_t number_state_lineage(const struct number_state *state);
+void number_state_set_lineage(struct number_state *state, uint32_t lineage);
 uint32_t number_state_shard_count(const struct number_state *state);
 uint64_t number_state_key_count(const struct number_state *state);
 /* Numbers of a shard that were ever given: data by position is as long. */

@@ -70,6 +70,7 @@ static int export_fn(struct store_tx *tx, void *arg, struct err *err)
     if (rc)
         return rc;
     export->state = number_state_new(&row.version, export->shard_count, export->rules);
+    number_state_set_lineage(export->state, row.lineage);
     slots = &export->state->shards[export->place.shard];
     rc = extent_rows_load(tx, &export->place, slots, err);
     if (rc == 0)

@@ -2,7 +2,8 @@
 /*
  * state_file.c - a state as a file.
  *
- *     head      "TORGNUM1" | T S V G | shard count | ttl, hold generations | crc     of le32 each
+ *     head      "TORGNUM2" | T S V G | shard count | ttl, hold generations | lineage | crc
+ *               of le32 each; "TORGNUM1" has no lineage
  *     block     le32 size | le32 crc | records
  *     ...
  *     last      a block of size 0
@@ -29,11 +30,13 @@
 #include "numerator/bounds.h"
 #include "numerator/state_parts.h"
 
-static const char magic[8] = {'T', 'O', 'R', 'G', 'N', 'U', 'M', '1'};
+static const char magics[][8] = {{'T', 'O', 'R', 'G', 'N', 'U', 'M', '1'},
+                                 {'T', 'O', 'R', 'G', 'N', 'U', 'M', '2'}};
 
 enum {
-    HEAD_NUMBER_COUNT = 7,
-    HEAD_SIZE = sizeof(magic) + HEAD_NUMBER_COUNT * 4 + 4,
+    HEAD_NUMBER_COUNT = 8, /* the last one is the lineage */
+    MAGIC_SIZE = sizeof(magics[0]),
+    HEAD_SIZE_MAX = MAGIC_SIZE + HEAD_NUMBER_COUNT * 4 + 4,
     BLOCK_HEAD_SIZE = 8,
     RECORD_NUMBER_MAX = 5,
 };
@@ -111,21 +114,28 @@ static void put_shard(struct writer *writer, const struct slots *slots, uint32_t
     }
 }
 
+/* Without its checksum. */
+static size_t head_size(bool has_lineage)
+{
+    return MAGIC_SIZE + 4 * (size_t)(HEAD_NUMBER_COUNT - !has_lineage);
+}
+
 static void put_head(struct writer *writer, const struct number_state *state)
 {
     const uint32_t numbers[HEAD_NUMBER_COUNT] = {
         state->version.kind,           state->version.scheme, state->version.rebuild,
         state->version.generation,     state->shard_count,    state->rules.ttl_generations,
-        state->rules.hold_generations,
+        state->rules.hold_generations, state->lineage,
     };
-    uint8_t head[HEAD_SIZE];
+    const size_t size = head_size(state->lineage != 0);
+    uint8_t head[HEAD_SIZE_MAX];
 
-    memcpy(head, magic, sizeof(magic));
+    memcpy(head, magics[state->lineage != 0], MAGIC_SIZE);
     for (int i = 0; i < HEAD_NUMBER_COUNT; i++)
-        put_le32(head + sizeof(magic) + 4 * i, numbers[i]);
-    writer->crc = crc32c(0, bytes_make(head, HEAD_SIZE - 4));
-    put_le32(head + HEAD_SIZE - 4, writer->crc);
-    outlet_put(writer->out, bytes_make(head, HEAD_SIZE));
+        put_le32(head + MAGIC_SIZE + 4 * i, numbers[i]);
+    writer->crc = crc32c(0, bytes_make(head, size));
+    put_le32(head + size, writer->crc);
+    outlet_put(writer->out, bytes_make(head, size + 4));
 }
 
 void number_state_put(const struct number_state *state, struct outlet *out)
@@ -206,20 +216,23 @@ static int fetch(struct reader *reader, size_t size, struct err *err)
 
 static int decode_head(struct reader *reader, uint32_t numbers[HEAD_NUMBER_COUNT], struct err *err)
 {
-    struct bytes head;
-    int rc = fetch(reader, HEAD_SIZE, err);
+    int rc = fetch(reader, HEAD_SIZE_MAX, err);
+    const uint8_t *head = reader->rest.data;
+    bool has_lineage;
+    size_t size;
 
     if (rc)
         return rc;
-    head = bytes_make(reader->rest.data, HEAD_SIZE);
-    if (reader->rest.size < HEAD_SIZE || memcmp(head.data, magic, sizeof(magic)) != 0)
+    has_lineage = reader->rest.size >= MAGIC_SIZE && memcmp(head, magics[1], MAGIC_SIZE) == 0;
+    size = head_size(has_lineage);
+    if (reader->rest.size < size + 4 || memcmp(head, magics[has_lineage], MAGIC_SIZE) != 0)
         return err_set(err, ERR_CORRUPT, "it is not a state of numbers, or it ends in its head");
-    skip(reader, HEAD_SIZE);
-    reader->crc = crc32c(0, bytes_make(head.data, HEAD_SIZE - 4));
-    if (reader->crc != get_le32(head.data + HEAD_SIZE - 4))
+    skip(reader, size + 4);
+    reader->crc = crc32c(0, bytes_make(head, size));
+    if (reader->crc != get_le32(head + size))
         return damaged(reader, "the head's checksum is wrong", err);
-    for (int i = 0; i < HEAD_NUMBER_COUNT; i++)
-        numbers[i] = get_le32(head.data + sizeof(magic) + 4 * i);
+    for (int i = 0; i < HEAD_NUMBER_COUNT - !has_lineage; i++)
+        numbers[i] = get_le32(head + MAGIC_SIZE + 4 * i);
     if (numbers[4] == 0 || numbers[4] > NUMBER_SHARD_COUNT_MAX)
         return damaged(reader, "the number of shards", err);
     return 0;
@@ -421,7 +434,7 @@ static int read_blocks(struct reader *reader, struct err *err)
 
 static int decode(struct reader *reader, struct number_state **state, struct err *err)
 {
-    uint32_t head[HEAD_NUMBER_COUNT];
+    uint32_t head[HEAD_NUMBER_COUNT] = {0};
     int rc = decode_head(reader, head, err);
 
     *state = NULL;
@@ -430,6 +443,7 @@ static int decode(struct reader *reader, struct number_state **state, struct err
     reader->state = number_state_new(
         &(struct number_version){head[0], head[1], head[2], head[3]}, head[4],
         &(struct number_rules){.ttl_generations = head[5], .hold_generations = head[6]});
+    reader->state->lineage = head[HEAD_NUMBER_COUNT - 1];
     rc = read_blocks(reader, err);
     for (uint32_t i = 0; rc == 0 && i < reader->state->shard_count; i++)
         slots_restored(&reader->state->shards[i], head[3]);

@@ -111,7 +111,10 @@ static int add_all(struct store_tx *tx, const struct import *import, struct err 
         rc = check_unused(tx, &place, err);
         if (rc == 0)
             rc = space_row_add(tx, &place,
-                               &(struct space_row){.version = state->version, .change_no = 1}, err);
+                               &(struct space_row){.version = state->version,
+                                                   .change_no = 1,
+                                                   .origin_lineage = state->lineage},
+                               err);
         if (rc == 0)
             rc = add_slots(tx, import, &place, err);
     }

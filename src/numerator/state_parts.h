@@ -23,6 +23,7 @@ enum { NUMBER_STATE_MAGIC = OBJECT_MAGIC('n', 's', 't', 'a') };
 struct number_state {
     uint32_t magic;
     struct number_version version;
+    uint32_t lineage;
     struct number_rules rules;
     uint32_t shard_count;
     struct slots *shards;   /* owned */

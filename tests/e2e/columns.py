@@ -10,6 +10,7 @@ import sqlite3
 import time
 
 from kit import column, tap
+from kit.binary import Place
 from kit.bicycles import Bicycles, document
 
 COUNT = 300
@@ -244,6 +245,76 @@ def a_column_belongs_to_its_numbers():
         tap.wait_until(lambda: [one.get("epochs") for one in client.columns()] == [["2"]],
                        what="the old one to go with its numbers")
         tap.equal(client.total({"filter": {"exists": "x.score"}}), len(check))
+
+
+def number(client, offers, output, *options):
+    """A run of a batch over these bicycles; the state, and the table of all its keys."""
+    client.place.write("offers.csv", "pk\n" + "".join(f"bike-{one}\n" for one in offers))
+    client.torg("numerator", "run", "--input-offers-table", "offers.csv", "--output-state-table", output, *options)
+    told = client.torg("numerator", "inspect", output, "--docs-table", "docs.csv")
+    return told, (client.place.dir / "docs.csv").read_text()
+
+
+def build(client, state, *bikes):
+    client.place.write("values.csv", "pk,value\n" + "".join(f"bike-{one},{one}\n" for one in bikes))
+    client.torg("column", "build", "--values", "values.csv", "--output", "x", state)
+    return "x.0.column"
+
+
+def scores(client):
+    return {pk: client.keys({"filter": {"in": {"field": "x.score", "values": [str(pk)]}}}) for pk in range(1, 6)}
+
+
+@tap.test
+def states_that_went_their_own_ways_are_told_apart():
+    """Both have given a number in the same generation of the same T.S.V, to different bicycles."""
+    client = Client()
+    with Place() as client.place:
+        number(client, [1], "1.numbers")
+        client.torg("numerator", "import", "1.numbers")
+        client.place.start("up")
+        client.put(document(1))
+        tap.wait_until(lambda: client.answers() and client.total({}) == 1, what="the first")
+        client.put(document(2))
+        tap.wait_until(lambda: client.total({}) == 2, what="the second")
+        (_, _, _, generation), docs, _ = client.numbers()
+        tap.equal((generation, docs), (2, {"bike-1": 0, "bike-2": 1}))
+        told, table = number(client, [1, 3], "2.numbers", "--input-state-table", "1.numbers")
+        tap.contains(told, "version  1.1.0.2")
+        tap.contains(table, "bike-3,0,1,2")                 # as bike-2 has
+        again, _ = number(client, [1, 3], "again.numbers", "--input-state-table", "1.numbers")
+        tap.equal(again, told, "the same run is the same state")
+        refused(client, build(client, "2.numbers", 1, 3), "has gone its own way", "--name", "score")
+        tap.equal(client.columns(), [])
+        client.load("--name", "score", build(client, "1.numbers", 1))
+        tap.equal(scores(client), {1: ["bike-1"], 2: [], 3: [], 4: [], 5: []})
+        client.load("--name", "score", build(client, "0.numbers", 1, 2))        # as it was exported
+        tap.equal(scores(client), {1: ["bike-1"], 2: ["bike-2"], 3: [], 4: [], 5: []})
+
+
+@tap.test
+def a_run_on_exported_numbers_makes_columns_for_others():
+    client = Client()
+    with Place() as client.place:
+        client.place.start("up")
+        client.put(document(1))
+        tap.wait_until(lambda: client.answers() and client.total({}) == 1, what="the first")
+        client.put(document(2))
+        tap.wait_until(lambda: client.total({}) == 2, what="the second")
+        (_, _, _, generation), docs, state = client.numbers()
+        tap.equal(docs, {"bike-1": 0, "bike-2": 1})
+        _, table = number(client, [1, 4], "run.numbers", "--input-state-table", state)
+        tap.contains(table, f"bike-4,0,2,{generation + 1}")
+        tap.contains(table, "bike-2,0,1,")                  # it was away once: its number is not given away
+        client.put(document(5))
+        tap.wait_until(lambda: client.total({}) == 3, what="the third")
+        tap.equal(client.numbers()[0][3], generation + 1)
+        refused(client, build(client, "run.numbers", 1, 4), "has gone its own way", "--name", "score")
+        _, table = number(client, [1, 2, 5], "same.numbers", "--input-state-table", state)
+        client.torg("numerator", "run", "--input-offers-table", "offers.csv", "--input-state-table", "0.numbers",
+                    "--output-state-table", "known.numbers")        # brings nothing new, and is the same numbers
+        client.load("--name", "score", build(client, "known.numbers", 1, 2, 5))
+        tap.equal(scores(client), {1: ["bike-1"], 2: ["bike-2"], 3: [], 4: [], 5: ["bike-5"]})
 
 
 @tap.test

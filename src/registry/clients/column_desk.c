@@ -14,6 +14,7 @@
 #include "index/bounds.h"
 #include "index/columns/outside_file.h"
 #include "numerator/column_rows.h"
+#include "numerator/number_rows.h"
 #include "registry/bounds.h"
 
 /* --- what a column may be --- */
@@ -111,21 +112,36 @@ static int tell_numberings(const struct loading *loading, struct err *err)
                    numbers[0], numbers[1], numbers[2], numbers[3], client->name, all);
 }
 
-/* A file of a later generation than there is was made from numbers of somebody else. */
-static int check_generation(const struct loading *loading, int64_t space,
-                            const struct outside_head *head, struct err *err)
-{
-    int64_t generation = 0;
-    int rc = store_read_integer(
-        loading->desk->store, "SELECT generation FROM number_space WHERE space = $1 AND shard = $2",
-        STORE_WITH(STORE_V_INT(space), STORE_V_INT(head->shard)), &generation, err);
+struct asking {
+    struct number_place place;
+    struct space_row row; /* answered */
+};
 
-    if (!rc && (int64_t)head->numbers[3] > generation)
+static int find_space(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct asking *asking = arg;
+
+    return space_row_find(tx, &asking->place, &asking->row, err);
+}
+
+/* A file of a later generation than there is was made from numbers of somebody else, and so was one
+ * of another lineage. */
+static int check_origin(const struct loading *loading, int64_t space,
+                        const struct outside_head *head, struct err *err)
+{
+    struct asking asking = {.place = {space, head->shard}};
+    int rc = store_read(loading->desk->store, find_space, &asking, err);
+    const char *misfit;
+
+    if (!rc && head->numbers[3] > asking.row.version.generation)
         rc = err_set(err, ERR_PRECONDITION,
                      "the part of shard %" PRIu32 " is of generation %" PRIu32
-                     ", and the numbers have %" PRId64 ": it was made from others",
-                     head->shard, head->numbers[3], generation);
-    return rc;
+                     ", and the numbers have %" PRIu32 ": it was made from others",
+                     head->shard, head->numbers[3], asking.row.version.generation);
+    misfit = rc ? NULL : space_row_misfit(&asking.row, head->lineage);
+    return misfit ? err_set(err, ERR_PRECONDITION, "the part of shard %" PRIu32 ": %s", head->shard,
+                            misfit)
+                  : rc;
 }
 
 static int check_alike(const struct loading *loading, uint32_t shard,
@@ -164,7 +180,7 @@ static int check_parts(struct loading *loading, struct err *err)
 
         rc = read_head(loading, shard, &head, err);
         rc = rc ? rc : check_alike(loading, shard, &head, err);
-        rc = rc ? rc : check_generation(loading, numbering->space, &head, err);
+        rc = rc ? rc : check_origin(loading, numbering->space, &head, err);
         if (!shard || head.numbers[3] < row->version.generation)
             row->version.generation = head.numbers[3];
         row->number_count += head.count;

@@ -266,6 +266,7 @@ static int write_shard(const struct invocation *invocation, const struct buildin
     int rc;
 
     version.generation = state ? number_state_version(state).generation : 0;
+    head.lineage = state ? number_state_lineage(state) : 0;
     head.count = state ? number_state_shard_size(state, shard) : 0;
     memcpy(head.numbers,
            (uint32_t[]){version.kind, version.scheme, version.rebuild, version.generation},

@@ -52,9 +52,11 @@ static void print_state(const struct number_state *state)
 {
     struct number_version version = number_state_version(state);
 
-    printf("version  %" PRIu32 ".%" PRIu32 ".%" PRIu32 ".%" PRIu32 "\nkeys     %" PRIu64 "\n",
-           version.kind, version.scheme, version.rebuild, version.generation,
-           number_state_key_count(state));
+    printf("version  %" PRIu32 ".%" PRIu32 ".%" PRIu32 ".%" PRIu32 "\n", version.kind,
+           version.scheme, version.rebuild, version.generation);
+    if (number_state_lineage(state))
+        printf("lineage  %" PRIu32 "\n", number_state_lineage(state));
+    printf("keys     %" PRIu64 "\n", number_state_key_count(state));
     for (uint32_t i = 0; i < number_state_shard_count(state); i++)
         if (number_state_shard_size(state, i) > 0)
             printf("shard    %" PRIu32 ": numbers up to %" PRIu32 "\n", i,
@@ -99,7 +101,9 @@ static int export_shard(struct store *store, const char *client, int64_t epoch_n
 {
     const struct numbering *numbering = NULL;
     const struct epoch_view *epoch;
-    const struct number_rules rules = {0};
+    /* live numbers go by time; a run on them shall not give away at once what is unseen */
+    const struct number_rules rules = {.ttl_generations = NUMBER_TTL_DEFAULT,
+                                       .hold_generations = NUMBER_HOLD_DEFAULT};
     struct clients *clients = clients_new(store, clock_system());
     const struct client_view *view = NULL;
     int rc = clients_find(clients, client, true, &view, err);

@@ -189,6 +189,28 @@ static void any_broken_file_is_refused(void **state)
     buf_release(&file);
 }
 
+static void a_lineage_comes_back(void **state)
+{
+    const int64_t values[] = {1, 2, 3};
+
+    (void)state;
+    for (uint32_t lineage = 0; lineage < 2; lineage++) { /* format 1 has none */
+        struct buf file = BUF_INIT(1 << 20);
+        struct outside_head head = head_of(1, false, 3), read;
+        struct err err = {0};
+
+        head.lineage = lineage * 0xFEED0001;
+        encode(head, values, &file);
+        assert_int_equal(file.data[8], 1 + lineage);
+        assert_int_equal(outside_head_decode(buf_bytes(&file), file.size, &read, &err), 0);
+        assert_int_equal(read.lineage, head.lineage);
+        file.data[45] ^= 1;
+        assert_int_equal(outside_head_decode(buf_bytes(&file), file.size, &read, &err),
+                         ERR_CORRUPT);
+        buf_release(&file);
+    }
+}
+
 /* Heads whose sums are right, and that say what cannot be. */
 static void hostile_heads_are_refused(void **state)
 {
@@ -196,7 +218,7 @@ static void hostile_heads_are_refused(void **state)
         uint8_t at, value;
         const char *told;
     } cases[] = {
-        {8, 2, "format 2"},         {32, 0, "1, 2, 4 or 8 bytes, not 0"},
+        {8, 3, "format 3"},         {32, 0, "1, 2, 4 or 8 bytes, not 0"},
         {32, 3, "not 3"},           {32, 16, "not 16"},
         {33, 10, "at most 9"},      {34, 2, "bytes 34 and 35"},
         {35, 1, "bytes 34 and 35"}, {39, 255, "at most"},
@@ -424,6 +446,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_an_array_of_any_width),
         cmocka_unit_test(any_broken_file_is_refused),
+        cmocka_unit_test(a_lineage_comes_back),
         cmocka_unit_test(hostile_heads_are_refused),
         cmocka_unit_test(a_number_beyond_64_bits_is_refused),
         cmocka_unit_test(values_older_than_their_owner_are_none),

@@ -45,6 +45,7 @@ static struct number_state *make(uint32_t shard_count)
             0);
     }
     assert_true(run.expired_count > 0);
+    number_state_set_lineage(state, 0xFEED0001);
     return state;
 }
 
@@ -78,6 +79,7 @@ static void assert_same(const struct number_state *a, const struct number_state 
     struct number_version left = number_state_version(a), right = number_state_version(b);
 
     assert_memory_equal(&left, &right, sizeof(left));
+    assert_int_equal(number_state_lineage(a), number_state_lineage(b));
     assert_int_equal(number_state_key_count(a), number_state_key_count(b));
     for (uint32_t i = 0; i < number_state_shard_count(a); i++)
         assert_int_equal(number_state_shard_size(a, i), number_state_shard_size(b, i));
@@ -88,6 +90,24 @@ static void assert_same(const struct number_state *a, const struct number_state 
         assert_true(x.shard == y.shard && x.doc_id == y.doc_id);
         assert_true(x.birth == y.birth && x.seen == y.seen);
     }
+}
+
+static void a_state_without_a_lineage_is_read(void **unused)
+{
+    struct number_state *state = make(2), *read = NULL;
+    struct err err = {0};
+    struct buf file;
+
+    number_state_set_lineage(state, 0);
+    file = written(state);
+    assert_memory_equal(file.data, "TORGNUM1", 8); /* as of old */
+    if (number_state_decode(buf_bytes(&file), &read, &err))
+        fail_msg("%s", err.text);
+    assert_same(state, read);
+    buf_release(&file);
+    number_state_free(read);
+    number_state_free(state);
+    (void)unused;
 }
 
 /* Both go on alike, too. */
@@ -186,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_written_comes_back_and_goes_on),
+        cmocka_unit_test(a_state_without_a_lineage_is_read),
         cmocka_unit_test(every_flipped_bit_is_noticed),
         cmocka_unit_test(a_cut_or_longer_file_is_refused),
         cmocka_unit_test(damage_is_told_with_the_files_name),
