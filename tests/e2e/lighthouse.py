@@ -16,13 +16,12 @@ import tempfile
 
 sys.dont_write_bytecode = True
 from kit import tap  # noqa: E402
-from kit.browser import find_chromium  # noqa: E402
+from kit.browser import find_chromium, words_for  # noqa: E402
 from kit.demo import Demo  # noqa: E402
 
 LEAST = 95
 HELD = ("accessibility", "best-practices", "seo")
-FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-         "--remote-debugging-port=0", "about:blank")
+FLAGS = ("--no-sandbox", "--remote-debugging-port=0", "about:blank")
 # Half a minute for the first thing to be painted is short on a busy machine, and a page without it is not judged.
 CONFIG = """import base from "%s";
 export default { ...base, settings: { ...base.settings, maxWaitForFcp: %d, maxWaitForLoad: %d } };
@@ -33,9 +32,9 @@ export default { ...base, settings: { ...base.settings, maxWaitForFcp: %d, maxWa
 def chromium():
     """The port of one; Lighthouse itself would wait 25 s for its start, and no longer."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="torg-chromium-"))
-    process = subprocess.Popen([find_chromium(), *FLAGS, f"--user-data-dir={folder}"], stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-                               env={**os.environ, "HOME": str(folder)})
+    process = subprocess.Popen([*words_for(find_chromium()), *FLAGS, f"--user-data-dir={folder}"],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               start_new_session=True, env={**os.environ, "HOME": str(folder)})
     told = folder / "DevToolsActivePort"
     try:
         tap.wait_until(lambda: told.exists() and "\n" in told.read_text(), what="a browser")
