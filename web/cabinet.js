@@ -6,7 +6,7 @@
 //   #/offer/ID   an offer that is there    cabinet/editor.js
 //   #/messages   buyers' messages          cabinet/messages.js
 //   #/feeds      feeds and their reports   cabinet/feeds.js
-import { byId, call, failureDetail, header, key, onLanguage, setKey, t, toastFailure }
+import { byId, call, failureDetail, h, header, key, onLanguage, setKey, t, toastFailure }
   from "./common.js";
 import { keyProblem, showSignIn, showTrouble, signOutButton } from "./common/signin.js";
 import "./cabinet/texts.js";
@@ -41,9 +41,9 @@ async function route() {
   if (!isSignedIn) return;
   await leaveEditor();
   loadHeed();
-  const place = byId("view");
+  const place = h("div"); /* this part's own: what it is answered late is not drawn over the next */
   const [part, id] = location.hash.replace(/^#\/?/, "").split("/");
-  place.replaceChildren();
+  byId("view").replaceChildren(place);
   for (const link of document.querySelectorAll("[data-part]"))
     link.setAttribute("aria-current", String(link.dataset.part
       === (["feeds", "messages"].includes(part) ? part : "offers")));

@@ -456,6 +456,26 @@ def a_seller_has_a_feed_fetched():
         healthy(page, stall)
 
 
+@tap.test
+def a_list_that_comes_late_is_not_drawn_over_another_part():
+    asked = "performance.getEntriesByType('resource').filter((one) => one.name.endsWith('/ListOffers')).length"
+    with Browser() as browser, Stall() as stall:
+        page = browser.page(f"{stall.url}/cabinet#key={stall.seller}", language="ru")
+        page.wait("document.querySelector('.empty')", "an empty list")
+        before = page.js(asked)
+        page.hold("*/ListOffers")
+        for part in ("feeds", "offers", "feeds"):
+            page.click(f"[data-part={part}]")
+        page.wait("document.querySelector('#schedule-form')", "the form of addresses")
+        tap.wait_until(lambda: page.js("true") and page.held, what="the list that was asked for")
+        page.let_go()
+        page.wait(f"{asked} > {before}", "its answer")
+        page.js("new Promise((done) => setTimeout(done, 100))")
+        tap.equal(page.js("['#schedule-form', '.empty'].map((one) => Boolean(document.querySelector(one)))"),
+                  [True, False])
+        healthy(page, stall)
+
+
 def arguments(call):
     """Those of a call in C, split at its own commas."""
     parts, depth, is_text, at = [""], 0, False, 0
