@@ -26,9 +26,10 @@ NOBODY = "1000-0000-0000-0007"
 class Shop(Place):
     """A server with the catalogue above and keys of two sellers, of the site and of a moderator."""
     spelling = False
+    words = ("up",)
 
     def __enter__(self):
-        super().__enter__().start()
+        super().__enter__().start(*self.words)
         self.write("catalog.json", json.dumps(CATALOG))
         applied = self.torg("catalog", "apply", "catalog.json")
         tap.equal((applied.returncode, applied.stderr), (0, ""))
