@@ -184,7 +184,7 @@ def a_decoder_that_dies_costs_nobody_his_photo():
         tap.equal(killed(shop), 0, "none of them by a file")
 
 
-@tap.test
+@tap.beside
 def a_picture_that_takes_too_long_fails_alone():
     with Shop() as shop:
         tap.equal(shop.upload(SOFA)[0], 201)
@@ -310,7 +310,7 @@ def private_addresses_of_both_families_are_refused():
                 tap.contains(one["reason"], "not one of the public internet")
 
 
-@tap.test
+@tap.beside
 def traps_cost_their_own_photo_alone():
     evil = Evil()
     with Shop() as shop:

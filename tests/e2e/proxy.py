@@ -10,7 +10,6 @@ import json
 import pathlib
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -57,8 +56,7 @@ class Proxy:
     """HAProxy before the places, which answers tell of."""
 
     def __init__(self, places, lines):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = tap.free_port()
         for name, place in zip("ab", places):
             at, operators = (url.strip().split("//")[1].rstrip("/") for url in (place.url, place.operators))
             lines, count = re.subn(rf"server {name} \S+ (check.*) port \d+",
@@ -209,17 +207,17 @@ def searches_go_to_the_other(lines, call):
         tap.equal(b.stop(), 0, b.log()[-2000:])
 
 
-@tap.test
+@tap.beside
 def calls_go_to_the_other_while_a_front_stands_still():
     searches_go_to_the_other(settings(), Proxy.search)
 
 
-@tap.test
+@tap.beside
 def so_do_those_by_grpc():
     searches_go_to_the_other(for_grpc(settings()), Proxy.search_by_grpc)
 
 
-@tap.test
+@tap.beside
 def writes_that_are_repeated_are_made_once():
     with Database() as database, Place() as a, Place() as b:
         store = f"--store.url={database.url}"

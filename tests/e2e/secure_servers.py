@@ -81,7 +81,7 @@ def kafka_is_signed_in_to():
         tap.equal(place.stop(), 0)
 
 
-@tap.test
+@tap.beside
 def kafka_refuses_who_does_not_know_the_password():
     address, ca = more("kafka", "SECURE"), more("kafka", "CA")
     with Guarded() as place:
@@ -153,7 +153,7 @@ def what_is_in_zookeeper_is_ours_alone():
         tap.equal(place.stop(), 0)
 
 
-@tap.test
+@tap.beside
 def zookeeper_is_asked_who_it_is():
     address, ca, certificate = (more("zookeeper", end) for end in ("SECURE", "CA", "CERTIFICATE"))
     port, plain_port = (one.rsplit(":", 1)[1] for one in (address, tap.need("zookeeper")))

@@ -9,8 +9,10 @@
 
     tap.main()
 
-A test fails by any exception. Arguments of the program pick tests by a part of their name.
+A test fails by any exception. Those that mostly wait, each with a server of its own, are `tap.beside`.
+Arguments of the program pick tests by a part of their name.
 """
+import concurrent.futures
 import functools
 import importlib.machinery
 import importlib.util
@@ -25,6 +27,7 @@ import traceback
 # does not measure a busy machine. run-tests waits longer, so that a failed wait tells what it was.
 PATIENCE_S = 900
 _tests = []
+_beside = set()
 
 
 class Skip(Exception):
@@ -34,6 +37,12 @@ class Skip(Exception):
 def test(function):
     _tests.append(function)
     return function
+
+
+def beside(function):
+    """A test that mostly waits: it runs beside the others of its program, from the start."""
+    _beside.add(function)
+    return test(function)
 
 
 def skip(reason):
@@ -158,7 +167,7 @@ def faults(error):
 
 def comment(text):
     for line in str(text).rstrip().splitlines():
-        print(f"# {line}", flush=True)
+        print(f"# {line}\n", end="", flush=True)       # at once: tests that run beside say things, too
 
 
 def _outcome(function):
@@ -172,13 +181,20 @@ def _outcome(function):
         return "not ok", ""
 
 
+def _outcomes(chosen):
+    """Of each in their order, those that run beside each other begun first."""
+    with concurrent.futures.ThreadPoolExecutor(len(chosen) or 1) as pool:
+        begun = {each: pool.submit(_outcome, each) for each in chosen if each in _beside}
+        for each in chosen:
+            yield each, *(begun[each].result() if each in begun else _outcome(each))
+
+
 def main():
     chosen = [each for each in _tests
               if not sys.argv[1:] or any(part in each.__name__ for part in sys.argv[1:])]
     failed = 0
     print(f"1..{len(chosen)}", flush=True)
-    for number, function in enumerate(chosen, 1):
-        word, reason = _outcome(function)
+    for number, (function, word, reason) in enumerate(_outcomes(chosen), 1):
         failed += word == "not ok"
-        print(f"{word} {number} - {function.__name__}{reason}", flush=True)
+        print(f"{word} {number} - {function.__name__}{reason}\n", end="", flush=True)
     sys.exit(1 if failed else 0)
