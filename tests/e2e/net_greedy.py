@@ -453,6 +453,50 @@ def one_callers_bodies(path):
         return f"{held} MB of 281 were held"
 
 
+HEAD_PIECE_KB, HEAD_KB = 4, 28
+
+
+def begin_heads(client, count):
+    """Heads of 28 KB, a few bytes each: they name seven times what the table has. How many were refused."""
+    piece = h2raw.hpack_literal("x-piece", "x" * 4000, 0x40)    # to be kept; 62 from now on
+    for number in range(count):
+        stream, client.next_stream = client.next_stream, client.next_stream + 2
+        block = h2raw.hpack(client.request_headers(ECHO + "Echo")) + \
+            (piece if number == 0 else b"\xbe") + b"\xbe" * (HEAD_KB // HEAD_PIECE_KB - 1)
+        client.send_frame(HEADERS, h2raw.END_HEADERS, stream, block)
+    return len(refusals(client))
+
+
+def large_heads(path):
+    """Heads are counted like bodies, whole or not, and so are requests behind one in work."""
+    with testd.Testd(path) as server, contextlib.ExitStack() as stack:
+        refused = sum(begin_heads(stack.enter_context(server.http2(source="127.0.1.1")), 250)
+                      for _ in range(24))
+        held = (24 * 250 - refused) * HEAD_KB // 1024
+        assert BODY_CALLER_MB <= held <= BODY_SERVER_MB // 2 + 1, f"{held} MB are held"
+        more = b"x-more: " + b"x" * (20 << 10)
+        for source, greedy in (("127.0.1.1", True), ("127.0.1.2", False)):
+            with server.connect(source=source) as half:
+                half.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n" + more)
+                if not greedy:
+                    half.sendall(b"\r\n\r\n")
+                status = half.recv(100).split()[1]
+                assert status == (b"429" if greedy else b"200"), (source, status)
+            with server.connect(source=source) as behind:
+                body = b'{"milliseconds": 1000}'
+                behind.sendall(b"POST " + ECHO.encode() + b"Sleep HTTP/1.1\r\nHost: x\r\n"
+                               b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
+                               b"GET / HTTP/1.1\r\nHost: x\r\n%b" % (len(body), body, more))
+                head = b""
+                while b"\r\n\r\n" not in head:
+                    head += behind.recv(1000)
+                closes = b"connection: close" in head
+                assert head.split()[1] == b"200" and closes == greedy, (source, head)
+        other = stack.enter_context(server.http2())
+        assert begin_heads(other, 200) == 0, "another address was refused"
+        return f"{held} MB of {24 * 250 * HEAD_KB // 1024} were held"
+
+
 def refusals(client):
     """What has been refused by now: the texts."""
     texts = {}
@@ -626,6 +670,7 @@ def main():
     lines.run("unread answers: a slow reader", slow_reader, sys.argv[1])
     lines.run("bodies that do not end", small_bodies, sys.argv[1])
     lines.run("bodies that do not end: of one caller", one_callers_bodies, sys.argv[1])
+    lines.run("heads that are large", large_heads, sys.argv[1])
     lines.run("calls that do not end: of one caller", one_callers_calls, sys.argv[1],
               "application/grpc")
     lines.run("calls that do not end: of one caller, in JSON", one_callers_calls, sys.argv[1],

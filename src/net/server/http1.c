@@ -19,6 +19,7 @@
 #include "net/server/calls/call.h"
 #include "net/server/calls/connection.h"
 #include "net/server/calls/server_parts.h"
+#include "net/server/calls/share.h"
 #include "net/status.h"
 
 enum phase { PHASE_HEAD, PHASE_BODY, PHASE_ANSWER };
@@ -41,6 +42,8 @@ struct http1 {
     bool draining;
     bool served; /* a request has come before: the peer does speak HTTP */
     size_t trailer_size;
+    size_t scanned;    /* of a head that is kept: it has no end and no fault up to there */
+    bool is_known;     /* its first line has been looked at */
     const char *fault; /* that a callback found; llhttp would tell of the callback alone */
 };
 
@@ -202,7 +205,8 @@ static bool fail(struct connection *connection, int http_status, const char *tex
         return true;
     if (!http1->call->job.caller) /* the fault is in its head */
         admit_name(http1->call);
-    call_refuse(http1->call, http_status, http_status == 431 ? ERR_LIMIT : ERR_INVALID, "%s", text);
+    call_refuse(http1->call, http_status,
+                http_status == 431 || http_status == 429 ? ERR_LIMIT : ERR_INVALID, "%s", text);
     return true;
 }
 
@@ -273,8 +277,11 @@ static size_t take_head(struct connection *connection, struct bytes bytes)
     }
     if (!end) {
         buf_put(&connection->in, bytes);
+        http1->scanned = bytes.size;
         return 0;
     }
+    http1->scanned = 0;
+    http1->is_known = false;
     http1->call = call_new(connection);
     http1->head_sent = false;
     http1->served = true;
@@ -313,19 +320,60 @@ static void read_input(struct connection *connection, struct bytes bytes)
     }
 }
 
+/* What has come of a head is only more of it: looks at that alone, however small the pieces are. */
+static bool head_grows(struct connection *connection)
+{
+    struct http1 *http1 = connection->state;
+    struct bytes head = buf_bytes(&connection->in);
+    size_t from = http1->scanned > 3 ? http1->scanned - 3 : 0;
+    struct bytes tail;
+
+    if (http1->phase != PHASE_HEAD || head.size <= 4 || head.size > NET_HEAD_SIZE_MAX)
+        return false;
+    if (from && head.data[from] == '\n')
+        from--; /* what stands before it is looked at, too */
+    tail = bytes_skip(head, from);
+    if (memmem(tail.data, tail.size, "\r\n\r\n", 4) || find_fault(tail))
+        return false;
+    if (!http1->is_known && memchr(tail.data, '\n', tail.size)) {
+        http1->is_known = true;
+        return false;
+    }
+    http1->scanned = head.size;
+    return true;
+}
+
+/* It keeps more than there is room for: of a head it is told so, other requests come again. */
+static void give_up_input(struct connection *connection, const char *why)
+{
+    struct http1 *http1 = connection->state;
+
+    buf_release(&connection->in);
+    (void)share_keep_input(connection, 0);
+    if (http1->phase == PHASE_HEAD)
+        fail(connection, 429, why);
+    http1->keep_alive = false;
+}
+
 static bool http1_input(struct connection *connection, struct bytes bytes)
 {
     struct buf whole;
+    const char *why;
 
     if (!connection->in.size) {
         read_input(connection, bytes);
-        return true;
+    } else {
+        buf_put(&connection->in, bytes);
+        if (!head_grows(connection)) {
+            whole = connection->in; /* read_input keeps its rest in a new one */
+            connection->in = BUF_INIT(whole.limit);
+            read_input(connection, buf_bytes(&whole));
+            buf_release(&whole);
+        }
     }
-    buf_put(&connection->in, bytes);
-    whole = connection->in; /* read_input keeps its rest in a new one */
-    connection->in = BUF_INIT(whole.limit);
-    read_input(connection, buf_bytes(&whole));
-    buf_release(&whole);
+    why = share_keep_input(connection, connection->in.size);
+    if (why)
+        give_up_input(connection, why);
     return true;
 }
 

@@ -19,6 +19,7 @@
 #include "net/server/calls/call.h"
 #include "net/server/calls/connection.h"
 #include "net/server/calls/server_parts.h"
+#include "net/server/calls/share.h"
 
 enum {
     TOKEN = 1000, /* units: microseconds */
@@ -293,9 +294,19 @@ static size_t purses_of(const struct call *call, struct purse purses[2])
     return count;
 }
 
+uint64_t admit_sender(const struct connection *connection)
+{
+    const struct admission *admission = connection->loop->server->admission;
+
+    if (peer_is_within(&admission->proxies, connection->peer))
+        return 0;
+    return peer_id(connection->peer) ^ KIND_ADDRESS;
+}
+
 void admit_name(struct call *call)
 {
     const struct connection *connection = call->connection;
+    uint64_t before = call->job.caller;
     const struct admission *admission = call->loop->server->admission;
 
     object_check(call, CALL_MAGIC);
@@ -310,6 +321,7 @@ void admit_name(struct call *call)
     else
         call->job.caller = of_address(call);
     call->job.lane = (uint64_t)(uintptr_t)connection;
+    share_rename(call, before);
 }
 
 static void remember(struct call *call, const struct purse *purse, int64_t left)

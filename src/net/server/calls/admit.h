@@ -23,6 +23,7 @@
 
 struct admission;
 struct call;
+struct connection;
 
 struct admission_options {
     unsigned key_rate; /* tokens a second; 0: as many as it likes */
@@ -59,6 +60,8 @@ size_t admission_held(struct admission *admission, enum admission_kind kind, uin
 
 bool admit_holds_too_much(const struct call *call); /* of unsent answers: it begins no other */
 
+/* Of who sent it, before anybody knows whom a proxy asks for; 0: a proxy, which is many. */
+uint64_t admit_sender(const struct connection *connection);
 void admit_name(struct call *call); /* whose it is, for the turns of workers */
 /* Its token; false: it is refused, or will be. Once: what has paid is not asked again. */
 bool admit_take(struct call *call);

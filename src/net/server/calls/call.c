@@ -94,6 +94,7 @@ static void clear(struct call *call)
     call->identity.client[0] = call->identity.scopes[0] = 0;
     call->credential = (struct credential){BYTES_EMPTY, BYTES_EMPTY};
     call->two_credentials = false;
+    call->head_refused = NULL;
     call->request_id[0] = 0;
     call->reply.http_status = 0;
     call->reply.status = 0;

@@ -88,17 +88,18 @@ struct call {
     bool is_get;         /* the address is the request, and is in `body`; what is sent is ignored */
     struct bytes origin; /* the page's, that may read the answer; of the server: cors.h */
     bool accepts_gzip;
-    bool packed;          /* the body, or each gRPC message so marked, is gzip */
-    bool refused;         /* body bytes are ignored */
-    bool held;            /* HTTP/2: the reply waits for the end of a request it does not need */
-    bool too_large;       /* the head passed a limit */
-    bool two_credentials; /* a header that says who is calling came twice */
-    bool keyless;         /* a stream of nobody we know: few at once, and not for ever */
-    bool holds_stream;    /* of its caller's share of threads for streams */
-    uint64_t crowd_id;    /* by which it is counted among the loop's calls; 0: it is not */
-    bool is_surplus;      /* one of too many: its refusal is not held */
-    bool dropped;         /* by its pool, in favour of others */
-    const char *put_off;  /* refused with this text when the timer fires; NULL: not so */
+    bool packed;    /* the body, or each gRPC message so marked, is gzip */
+    bool refused;   /* body bytes are ignored */
+    bool held;      /* HTTP/2: the reply waits for the end of a request it does not need */
+    bool too_large; /* the head passed a limit */
+    const char *head_refused; /* its large head is one too many; NULL: it is not */
+    bool two_credentials;     /* a header that says who is calling came twice */
+    bool keyless;             /* a stream of nobody we know: few at once, and not for ever */
+    bool holds_stream;        /* of its caller's share of threads for streams */
+    uint64_t crowd_id;        /* by which it is counted among the loop's calls; 0: it is not */
+    bool is_surplus;          /* one of too many: its refusal is not held */
+    bool dropped;             /* by its pool, in favour of others */
+    const char *put_off;      /* refused with this text when the timer fires; NULL: not so */
     unsigned retry_after_s;
     struct peer_address peer; /* whom it is from */
     struct call_rate rate;
@@ -138,7 +139,7 @@ struct call {
     size_t body_size;    /* received, also when not kept */
     int64_t paced_us;    /* when the body's pace was last found good */
     size_t paced_size;   /* and what had come by then */
-    size_t kept_size;    /* of it, what counts against the connection's limit */
+    size_t kept_size;    /* of it and of a large head, what counts against the connection's limit */
     size_t charged_size; /* of it, what counts against the server's */
     size_t message_size; /* of a stream's message, the same; its thread's */
     size_t unconsumed;   /* HTTP/2: bytes the window has not been reopened for */

@@ -23,6 +23,7 @@
 #include "net/server/calls/admit.h"
 #include "net/server/calls/call.h"
 #include "net/server/calls/server_parts.h"
+#include "net/server/calls/share.h"
 #include "net/server/calls/unsent.h"
 
 enum { LINGER_US = 2 * SECOND_US, LINGER_DRAINING_US = SECOND_US / 4, TICK_US = SECOND_US };
@@ -116,6 +117,7 @@ void connection_close(struct connection *connection)
     assert(connection->call_count == 0 && connection->stream_count == 0);
     assert(connection->body_size == 0);
     unsent_close(connection);
+    (void)share_keep_input(connection, 0);
     timer_clear(&loop->reactor, &connection->timer);
     if (connection->events)
         reactor_remove(&loop->reactor, &connection->watch);
@@ -227,6 +229,7 @@ static void linger(struct connection *connection)
     connection->tls = NULL;
     shutdown(connection->watch.fd, SHUT_WR);
     buf_release(&connection->in);
+    (void)share_keep_input(connection, 0);
     connection->paused = false;
     ask_again(connection);
     timer_set(&connection->loop->reactor, &connection->timer, connection->linger_us);

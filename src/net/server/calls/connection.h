@@ -70,6 +70,7 @@ struct connection {
     int64_t taken_us;         /* the client took of an answer, or none waited for it */
 
     struct buf in;      /* a head that is not whole, or bytes behind a request in work */
+    size_t input_size;  /* of it, what counts against the server's limit of bodies */
     struct buf out;     /* what the socket did not take */
     size_t out_sent;    /* of out's front */
     uint32_t events;    /* asked of epoll */

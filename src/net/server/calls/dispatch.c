@@ -111,6 +111,8 @@ bool call_take_header(struct call *call, struct bytes name, struct bytes value)
     header->name = copy_text(copy, name);
     header->value = copy_text(copy + name.size + 1, value);
     notice(call, header->name, header->value);
+    if (call->head_size > NET_BODY_UNCHARGED_SIZE && !call->connection->is_operator)
+        share_take_head(call);
     return true;
 }
 
@@ -483,6 +485,11 @@ void call_begin(struct call *call)
         admit_name(call); /* also of a bad head: its answer is held for somebody */
         if (!share_take_call(call))
             return;
+    }
+    if (call->head_refused) {
+        format_find(call);
+        reply_overload(call, call->head_refused);
+        return;
     }
     if (call->too_large) {
         format_find(call);

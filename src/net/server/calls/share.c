@@ -7,6 +7,7 @@
 #include "base/object.h"
 #include "net/server/calls/admit.h"
 #include "net/server/calls/call.h"
+#include "net/server/calls/connection.h"
 #include "net/server/calls/server_parts.h"
 
 /* A refusal that its client does not take is counted as an unsent answer: the worst connections
@@ -140,17 +141,15 @@ static bool refuse_body(struct call *call, const char *text)
 }
 
 /* Of so many more bytes, which then are counted: why they are not to be; NULL when they may. */
-static const char *hold_bytes(struct call *call, size_t more)
+static const char *hold_bytes(struct server *server, uint64_t caller, size_t more)
 {
-    struct server *server = call->loop->server;
     size_t sum = atomic_fetch_add(&server->body_size, more) + more;
 
-    (void)admission_hold(server->admission, ADMISSION_BODIES, call->job.caller, more, SIZE_MAX);
+    (void)admission_hold(server->admission, ADMISSION_BODIES, caller, more, SIZE_MAX);
     if (sum > NET_BODY_SERVER_SIZE_MAX)
         return "the server holds too many large bodies: come back later";
-    if (sum > NET_BODY_SERVER_SIZE_MAX / 2 &&
-        admission_held(server->admission, ADMISSION_BODIES, call->job.caller) >
-            NET_BODY_CALLER_SIZE_MAX)
+    if (sum > NET_BODY_SERVER_SIZE_MAX / 2 && caller &&
+        admission_held(server->admission, ADMISSION_BODIES, caller) > NET_BODY_CALLER_SIZE_MAX)
         return "you send too many large bodies at once: end some before you begin others";
     return NULL;
 }
@@ -164,8 +163,59 @@ bool share_take_body(struct call *call)
     if (call->kept_size <= NET_BODY_UNCHARGED_SIZE || !more)
         return true;
     call->charged_size = call->kept_size;
-    why = hold_bytes(call, more);
+    why = hold_bytes(call->loop->server, call->job.caller, more);
     return why ? refuse_body(call, why) : true;
+}
+
+void share_take_head(struct call *call)
+{
+    struct connection *connection = call->connection;
+    size_t more = call->head_size - call->kept_size; /* nothing of the body has come */
+    const char *why;
+
+    object_check(call, CALL_MAGIC);
+    assert(!call->head_done && call->head_size >= call->kept_size);
+    if (!call->job.caller)
+        admit_name(call); /* as far as its head tells by now */
+    connection->body_size += more;
+    call->kept_size += more;
+    call->charged_size += more;
+    why = hold_bytes(call->loop->server, call->job.caller, more);
+    if (connection->body_size > NET_BODY_CONNECTION_SIZE_MAX)
+        why = "this connection has too much unfinished at once: send less";
+    if (why)
+        call->head_refused = why;
+}
+
+void share_rename(struct call *call, uint64_t before)
+{
+    struct admission *admission = call->loop->server->admission;
+
+    object_check(call, CALL_MAGIC);
+    if (!call->charged_size || before == call->job.caller)
+        return;
+    admission_let_go(admission, ADMISSION_BODIES, before, call->charged_size);
+    (void)admission_hold(admission, ADMISSION_BODIES, call->job.caller, call->charged_size,
+                         SIZE_MAX);
+}
+
+const char *share_keep_input(struct connection *connection, size_t size)
+{
+    struct server *server = connection->loop->server;
+    size_t before = connection->input_size;
+
+    object_check(connection, CONNECTION_MAGIC);
+    if (size <= NET_BODY_UNCHARGED_SIZE || connection->is_operator)
+        size = 0;
+    connection->input_size = size;
+    if (size > before)
+        return hold_bytes(server, admit_sender(connection), size - before);
+    if (size < before) {
+        atomic_fetch_sub(&server->body_size, before - size);
+        admission_let_go(server->admission, ADMISSION_BODIES, admit_sender(connection),
+                         before - size);
+    }
+    return NULL;
 }
 
 int share_take_message(struct call *call, size_t size, struct err *err)
@@ -175,7 +225,7 @@ int share_take_message(struct call *call, size_t size, struct err *err)
     object_check(call, CALL_MAGIC);
     assert(call->channel && size > 0);
     call->message_size += size;
-    why = hold_bytes(call, size);
+    why = hold_bytes(call->loop->server, call->job.caller, size);
     return why ? err_set(err, ERR_LIMIT, "%s", why) : 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share.h - nobody has all of what all share: calls, memory for bodies, threads for
+ * share.h - nobody has all of what all share: calls, memory for bodies and large heads, threads for
  * streams. (Connections and answers: admit.h, unsent.h.)
  *
  * Calls are counted by address, before anybody has looked at a key, and by each loop for itself, in
@@ -26,6 +26,7 @@
 #include "base/err.h"
 
 struct call;
+struct connection;
 
 enum { CROWD_ROW_COUNT = 2, CROWD_SLOT_COUNT = 4096 };
 
@@ -35,8 +36,10 @@ struct crowd {
 };
 
 /* False: the call has been refused. */
-bool share_take_call(struct call *call);   /* its head is whole, and it is named */
-bool share_take_body(struct call *call);   /* its kept_size has grown */
+bool share_take_call(struct call *call); /* its head is whole, and it is named */
+bool share_take_body(struct call *call); /* its kept_size has grown */
+void share_take_head(
+    struct call *call); /* its head has grown: it may be refused when it is whole */
 bool share_take_stream(struct call *call); /* it would get a thread of its own */
 /* On the stream's thread: so many more bytes of the message that comes. ERR_LIMIT: too many. */
 int share_take_message(struct call *call, size_t size, struct err *err);
@@ -46,5 +49,11 @@ void share_give_back_message(struct call *call);
 void share_take_stand_in(struct call *stand_in, const struct call *call);
 
 void share_give_back(struct call *call); /* all that it has taken */
+/* What it has taken of memory was somebody else's. */
+void share_rename(struct call *call, uint64_t before);
+
+/* Of what the connection keeps unread (a head, or requests behind one in work) so many bytes count.
+ * Why it may not keep them; NULL: it may. */
+const char *share_keep_input(struct connection *connection, size_t size);
 
 #endif
