@@ -19,7 +19,7 @@ enum {
         60000,           /* a piece of work is told within it, unless a task has its own limit */
     TASK_LOOK_MS = 1000, /* tasks are looked at so often */
     FAIR_CALLER_COUNT_MAX = 4096, /* whose debts a queue remembers: 140 bytes each */
-    FAIR_DEEP = 16,               /* jobs of a lane that has one, to one of a lane that has many */
+    FAIR_DEEP = 16,               /* jobs of a flow that has one, to one of a flow that has many */
     FAIR_DEAR_US = 5000,          /* a job that takes longer is not waited for by who asks little */
 
     /* ---- topic ---- */

@@ -4,10 +4,10 @@
  *
  * Callers with jobs are a heap by tag, the virtual time at which their next job starts; the time of
  * the queue is the tag of the last job taken. A caller with running_max running jobs is in a list
- * instead, until one of them has ended. Lanes of a caller are in two lists (as flows of fq_codel
- * are): new ones, of which no job was taken since they came, go first; a lane with more jobs behind
+ * instead, until one of them has ended. Flows of a caller are in two lists (as flows of fq_codel
+ * are): new ones, of which no job was taken since they came, go first; a flow with more jobs behind
  * its first goes to the end of the old ones, which take turns. After FAIR_DEEP new ones an old one
- * is next. A lane is forgotten when it is empty, a caller when all its lanes are and the queue's
+ * is next. A flow is forgotten when it is empty, a caller when all its flows are and the queue's
  * time has passed its tag.
  */
 #include "base/fair.h"
@@ -22,21 +22,21 @@
 #include "base/workers.h"
 
 enum {
-    TABLE_SIZE = 1024, /* chains; callers and lanes are some thousands at most */
+    TABLE_SIZE = 1024, /* chains; callers and flows are some thousands at most */
     FIRST_COST_US = 1000,
     COST_WEIGHT = 8, /* of what is known, beside one new cost */
-    LOOK_COUNT = 64, /* lanes that are looked at to reckon a wait */
+    LOOK_COUNT = 64, /* flows that are looked at to reckon a wait */
 };
 
-enum { LANES_NEW, LANES_OLD, LANES_COUNT };
+enum { FLOWS_NEW, FLOWS_OLD, FLOWS_COUNT };
 
-struct lane {
-    struct lane *next_same; /* of the chain */
+struct flow {
+    struct flow *next_same; /* of the chain */
     struct caller *caller;
     uint64_t id;
-    struct lane *next; /* of the list */
-    struct lane *previous;
-    unsigned list; /* LANES_* */
+    struct flow *next; /* of the list */
+    struct flow *previous;
+    unsigned list; /* FLOWS_* */
     struct job *first;
     struct job *last;
     unsigned count;
@@ -52,10 +52,10 @@ struct caller {
     struct caller *next_sated;
     unsigned count; /* jobs that wait */
     unsigned running;
-    unsigned new_taken; /* jobs of new lanes since one of an old lane was taken */
-    struct lane *first[LANES_COUNT];
-    struct lane *last[LANES_COUNT];
-    unsigned lane_counts[LANES_COUNT];
+    unsigned new_taken; /* jobs of new flows since one of an old flow was taken */
+    struct flow *first[FLOWS_COUNT];
+    struct flow *last[FLOWS_COUNT];
+    unsigned flow_counts[FLOWS_COUNT];
 };
 
 enum { FAIR_MAGIC = OBJECT_MAGIC('f', 'a', 'i', 'r') };
@@ -70,7 +70,7 @@ struct fair {
     int64_t most_us;                    /* the greatest tag there ever was */
     struct caller *callers[TABLE_SIZE]; /* owned */
     size_t caller_count;
-    struct lane *lanes[TABLE_SIZE]; /* owned */
+    struct flow *flows[TABLE_SIZE]; /* owned */
     struct caller **heap;           /* from 1 */
     size_t heap_count;
     struct caller *sated; /* jobs of them wait, and as many run as may */
@@ -95,7 +95,7 @@ void fair_free(struct fair *fair)
     object_check(fair, FAIR_MAGIC);
     assert(fair->count == 0);
     for (size_t i = 0; i < TABLE_SIZE; i++) {
-        assert(!fair->lanes[i]);
+        assert(!fair->flows[i]);
         while (fair->callers[i]) {
             struct caller *next = fair->callers[i]->next_same;
 
@@ -277,90 +277,90 @@ static struct caller *get_caller(struct fair *fair, uint64_t id)
     return caller;
 }
 
-/* --- lanes --- */
+/* --- flows --- */
 
-static struct lane **lane_chain(struct fair *fair, uint64_t caller, uint64_t id)
+static struct flow **flow_chain(struct fair *fair, uint64_t caller, uint64_t id)
 {
     uint64_t mixed = (caller ^ id * 0x9e3779b97f4a7c15u);
 
-    return &fair->lanes[(mixed ^ mixed >> 32) % TABLE_SIZE];
+    return &fair->flows[(mixed ^ mixed >> 32) % TABLE_SIZE];
 }
 
-static void list_lane(struct lane *lane, unsigned list)
+static void list_flow(struct flow *flow, unsigned list)
 {
-    struct caller *caller = lane->caller;
+    struct caller *caller = flow->caller;
 
-    lane->list = list;
-    lane->next = NULL;
-    lane->previous = caller->last[list];
-    if (lane->previous)
-        lane->previous->next = lane;
+    flow->list = list;
+    flow->next = NULL;
+    flow->previous = caller->last[list];
+    if (flow->previous)
+        flow->previous->next = flow;
     else
-        caller->first[list] = lane;
-    caller->last[list] = lane;
-    caller->lane_counts[list]++;
+        caller->first[list] = flow;
+    caller->last[list] = flow;
+    caller->flow_counts[list]++;
 }
 
-static void unlist_lane(struct lane *lane)
+static void unlist_flow(struct flow *flow)
 {
-    struct caller *caller = lane->caller;
+    struct caller *caller = flow->caller;
 
-    assert(caller->lane_counts[lane->list] > 0);
-    caller->lane_counts[lane->list]--;
-    if (lane->next)
-        lane->next->previous = lane->previous;
+    assert(caller->flow_counts[flow->list] > 0);
+    caller->flow_counts[flow->list]--;
+    if (flow->next)
+        flow->next->previous = flow->previous;
     else
-        caller->last[lane->list] = lane->previous;
-    if (lane->previous)
-        lane->previous->next = lane->next;
+        caller->last[flow->list] = flow->previous;
+    if (flow->previous)
+        flow->previous->next = flow->next;
     else
-        caller->first[lane->list] = lane->next;
+        caller->first[flow->list] = flow->next;
 }
 
-static struct lane *find_lane(const struct fair *fair, const struct caller *caller, uint64_t id)
+static struct flow *find_flow(const struct fair *fair, const struct caller *caller, uint64_t id)
 {
-    struct lane *lane = *lane_chain((struct fair *)fair, caller->id, id);
+    struct flow *flow = *flow_chain((struct fair *)fair, caller->id, id);
 
-    while (lane && (lane->caller != caller || lane->id != id))
-        lane = lane->next_same;
-    return lane;
+    while (flow && (flow->caller != caller || flow->id != id))
+        flow = flow->next_same;
+    return flow;
 }
 
-static struct lane *get_lane(struct fair *fair, struct caller *caller, uint64_t id)
+static struct flow *get_flow(struct fair *fair, struct caller *caller, uint64_t id)
 {
-    struct lane **chain = lane_chain(fair, caller->id, id);
-    struct lane *lane = find_lane(fair, caller, id);
+    struct flow **chain = flow_chain(fair, caller->id, id);
+    struct flow *flow = find_flow(fair, caller, id);
 
-    if (lane)
-        return lane;
-    lane = mem_zero(sizeof(*lane));
-    lane->caller = caller;
-    lane->id = id;
-    lane->next_same = *chain;
-    *chain = lane;
-    list_lane(lane, LANES_NEW);
-    return lane;
+    if (flow)
+        return flow;
+    flow = mem_zero(sizeof(*flow));
+    flow->caller = caller;
+    flow->id = id;
+    flow->next_same = *chain;
+    *chain = flow;
+    list_flow(flow, FLOWS_NEW);
+    return flow;
 }
 
-static void forget_lane(struct fair *fair, struct lane *lane)
+static void forget_flow(struct fair *fair, struct flow *flow)
 {
-    struct lane **at = lane_chain(fair, lane->caller->id, lane->id);
+    struct flow **at = flow_chain(fair, flow->caller->id, flow->id);
 
-    assert(lane->count == 0);
-    unlist_lane(lane);
-    while (*at != lane)
+    assert(flow->count == 0);
+    unlist_flow(flow);
+    while (*at != flow)
         at = &(*at)->next_same;
-    *at = lane->next_same;
-    free(lane);
+    *at = flow->next_same;
+    free(flow);
 }
 
-/* Of a caller with jobs: the lane whose turn it is. */
-static struct lane *next_lane(const struct caller *caller)
+/* Of a caller with jobs: the flow whose turn it is. */
+static struct flow *next_flow(const struct caller *caller)
 {
-    struct lane *newest = caller->first[LANES_NEW];
-    struct lane *oldest = caller->first[LANES_OLD];
+    struct flow *newest = caller->first[FLOWS_NEW];
+    struct flow *oldest = caller->first[FLOWS_OLD];
 
-    assert(caller->count > 0 && (newest || oldest)); /* a caller with jobs has a lane */
+    assert(caller->count > 0 && (newest || oldest)); /* a caller with jobs has a flow */
     if (!oldest || (newest && caller->new_taken < FAIR_DEEP))
         return newest;
     return oldest;
@@ -371,18 +371,18 @@ static struct lane *next_lane(const struct caller *caller)
 void fair_push(struct fair *fair, struct job *job)
 {
     struct caller *caller = get_caller(fair, job->caller);
-    struct lane *lane = get_lane(fair, caller, job->lane);
+    struct flow *flow = get_flow(fair, caller, job->flow);
 
     object_check(fair, FAIR_MAGIC);
     assert(fair->count < fair->job_max);
     job->next = NULL;
-    if (lane->last)
-        lane->last->next = job;
+    if (flow->last)
+        flow->last->next = job;
     else
-        lane->first = job;
-    job->previous = lane->last;
-    lane->last = job;
-    lane->count++;
+        flow->first = job;
+    job->previous = flow->last;
+    flow->last = job;
+    flow->count++;
     fair->count++;
     if (caller->count++)
         return;
@@ -391,11 +391,11 @@ void fair_push(struct fair *fair, struct job *job)
     stand_in_line(fair, caller);
 }
 
-static void took(struct fair *fair, struct lane *lane)
+static void took(struct fair *fair, struct flow *flow)
 {
-    struct caller *caller = lane->caller;
+    struct caller *caller = flow->caller;
 
-    lane->count--;
+    flow->count--;
     fair->count--;
     caller->count--;
     if (!caller->count)
@@ -405,7 +405,7 @@ static void took(struct fair *fair, struct lane *lane)
 struct job *fair_pop(struct fair *fair)
 {
     struct caller *caller;
-    struct lane *lane;
+    struct flow *flow;
     struct job *job;
 
     object_check(fair, FAIR_MAGIC);
@@ -414,21 +414,21 @@ struct job *fair_pop(struct fair *fair)
     caller = fair->heap[1];
     if (caller->tag_us > fair->now_us)
         fair->now_us = caller->tag_us;
-    lane = next_lane(caller);
-    caller->new_taken = lane->list == LANES_NEW ? caller->new_taken + 1 : 0;
-    job = lane->first;
-    lane->first = job->next;
-    if (lane->first)
-        lane->first->previous = NULL;
+    flow = next_flow(caller);
+    caller->new_taken = flow->list == FLOWS_NEW ? caller->new_taken + 1 : 0;
+    job = flow->first;
+    flow->first = job->next;
+    if (flow->first)
+        flow->first->previous = NULL;
     else
-        lane->last = NULL;
+        flow->last = NULL;
     job->next = NULL;
-    took(fair, lane);
-    if (lane->count) {
-        unlist_lane(lane);
-        list_lane(lane, LANES_OLD);
+    took(fair, flow);
+    if (flow->count) {
+        unlist_flow(flow);
+        list_flow(flow, FLOWS_OLD);
     } else {
-        forget_lane(fair, lane);
+        forget_flow(fair, flow);
     }
     caller->running++;
     fair->running++;
@@ -450,7 +450,7 @@ bool fair_next_is_new(const struct fair *fair)
         return false;
     next = fair->heap[1];
     return next->running == 0 ||
-           (next->cost_us >= FAIR_DEAR_US && next_lane(next)->list == LANES_NEW);
+           (next->cost_us >= FAIR_DEAR_US && next_flow(next)->list == FLOWS_NEW);
 }
 
 bool fair_next_is_dear(const struct fair *fair)
@@ -511,67 +511,67 @@ static struct caller *greediest(const struct fair *fair)
     return worst;
 }
 
-static struct lane *deepest(const struct caller *caller)
+static struct flow *deepest(const struct caller *caller)
 {
-    struct lane *deep = NULL;
+    struct flow *deep = NULL;
 
-    for (size_t i = 0; i < LANES_COUNT; i++)
-        for (struct lane *lane = caller->first[i]; lane; lane = lane->next)
-            if (!deep || lane->count > deep->count)
-                deep = lane;
+    for (size_t i = 0; i < FLOWS_COUNT; i++)
+        for (struct flow *flow = caller->first[i]; flow; flow = flow->next)
+            if (!deep || flow->count > deep->count)
+                deep = flow;
     return deep;
 }
 
 struct job *fair_drop(struct fair *fair, uint64_t id)
 {
     struct caller *worst = greediest(fair);
-    struct lane *lane;
+    struct flow *flow;
     struct job *job;
 
     object_check(fair, FAIR_MAGIC);
     if (!worst || worst->id == id)
         return NULL;
-    lane = deepest(worst);
-    job = lane->last;
+    flow = deepest(worst);
+    job = flow->last;
     if (!job->dropped)
         return NULL;
-    lane->last = job->previous;
-    if (lane->last)
-        lane->last->next = NULL;
+    flow->last = job->previous;
+    if (flow->last)
+        flow->last->next = NULL;
     else
-        lane->first = NULL;
-    took(fair, lane);
-    if (!lane->count)
-        forget_lane(fair, lane);
+        flow->first = NULL;
+    took(fair, flow);
+    if (!flow->count)
+        forget_flow(fair, flow);
     return job;
 }
 
-/* How many jobs of a caller go before the one behind `depth` of its lane: as many of each lane as
- * they take turns, reckoned by some of the lanes. */
+/* How many jobs of a caller go before the one behind `depth` of its flow: as many of each flow as
+ * they take turns, reckoned by some of the flows. */
 static uint64_t before(const struct caller *caller, unsigned depth)
 {
-    uint64_t lane_count = caller->lane_counts[LANES_NEW] + caller->lane_counts[LANES_OLD];
+    uint64_t flow_count = caller->flow_counts[FLOWS_NEW] + caller->flow_counts[FLOWS_OLD];
     uint64_t sum = 0;
     unsigned seen = 0;
 
-    for (size_t i = 0; i < LANES_COUNT; i++)
-        for (const struct lane *lane = caller->first[i]; lane && seen < LOOK_COUNT;
-             lane = lane->next, seen++)
-            sum += lane->count < depth ? lane->count : depth;
-    return sum * lane_count / seen;
+    for (size_t i = 0; i < FLOWS_COUNT; i++)
+        for (const struct flow *flow = caller->first[i]; flow && seen < LOOK_COUNT;
+             flow = flow->next, seen++)
+            sum += flow->count < depth ? flow->count : depth;
+    return sum * flow_count / seen;
 }
 
-int64_t fair_wait_us(const struct fair *fair, uint64_t id, uint64_t lane_id, unsigned running_max)
+int64_t fair_wait_us(const struct fair *fair, uint64_t id, uint64_t flow_id, unsigned running_max)
 {
     const struct caller *caller = find_caller(fair, id);
-    const struct lane *lane;
+    const struct flow *flow;
     uint64_t count;
 
     object_check(fair, FAIR_MAGIC);
     if (!caller || !caller->count)
         return 0;
-    lane = find_lane(fair, caller, lane_id);
-    count = lane ? before(caller, lane->count) : caller->lane_counts[LANES_NEW];
+    flow = find_flow(fair, caller, flow_id);
+    count = flow ? before(caller, flow->count) : caller->flow_counts[FLOWS_NEW];
     return (int64_t)count * caller->spent_us * (int64_t)(fair->heap_count + fair->sated_count) /
            (int64_t)running_max;
 }

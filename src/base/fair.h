@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fair.h - jobs that wait, in an order in which nobody can keep others waiting: start-time fair
- * queueing by caller, and by lane within a caller.
+ * queueing by caller, and by flow within a caller.
  *
  * A caller pays for what its jobs cost, and the one that has paid least is next; a caller that
- * comes back is owed nothing for the time it was away. Lanes of one caller (its connections) take
- * turns; a lane with only one job goes before lanes with many (FAIR_DEEP to one), so a client that
+ * comes back is owed nothing for the time it was away. Flows of one caller (its connections) take
+ * turns; a flow with only one job goes before flows with many (FAIR_DEEP to one), so a client that
  * asks one thing at a time waits for few others. When there is no room, the caller with the most
  * work in the queue loses its newest job.
  *
@@ -29,7 +29,7 @@ unsigned fair_count(const struct fair *fair);       /* jobs that wait */
 bool fair_has_next(const struct fair *fair);        /* ... and one of them may be taken now */
 void fair_push(struct fair *fair, struct job *job); /* fewer than job_max are there */
 struct job *fair_pop(struct fair *fair);            /* NULL: fair_has_next is false */
-/* The next job is of a caller of whom none runs; or of a new lane of one whose jobs take long. */
+/* The next job is of a caller of whom none runs; or of a new flow of one whose jobs take long. */
 bool fair_next_is_new(const struct fair *fair);
 /* ... of one whose jobs take longer than FAIR_DEAR_US. */
 bool fair_next_is_dear(const struct fair *fair);
@@ -42,8 +42,8 @@ void fair_done(struct fair *fair, uint64_t caller, int64_t taken_for_us, int64_t
  * this one and has a job that may be dropped; else NULL: the one who comes is the greediest. */
 struct job *fair_drop(struct fair *fair, uint64_t caller);
 
-/* How long the next job of a caller's lane would wait, where so many run at once: for those that
- * go before it, which are few if the lane has none in the queue. */
-int64_t fair_wait_us(const struct fair *fair, uint64_t caller, uint64_t lane, unsigned running_max);
+/* How long the next job of a caller's flow would wait, where so many run at once: for those that
+ * go before it, which are few if the flow has none in the queue. */
+int64_t fair_wait_us(const struct fair *fair, uint64_t caller, uint64_t flow, unsigned running_max);
 
 #endif

@@ -43,7 +43,7 @@ static _Thread_local struct {
     struct workers *pool; /* NULL: none that limits what runs */
     unsigned wait_count;  /* waits within waits */
     uint64_t caller;
-    uint64_t lane;
+    uint64_t flow;
     int64_t billed_us; /* of all its jobs */
 } own;
 
@@ -191,7 +191,7 @@ static void run(struct task *task, void *arg)
             break;
         count = write_bills(job, bills); /* afterwards the jobs are somebody else's */
         own.caller = workers->run_list ? 0 : job->caller;
-        own.lane = workers->run_list ? 0 : job->lane;
+        own.flow = workers->run_list ? 0 : job->flow;
         pthread_mutex_unlock(&workers->lock);
         task_says(task, "running a job");
         begun_us = clock_mono_us(workers->clock);
@@ -243,7 +243,7 @@ void worker_goes_on(void)
 void worker_pass_on(struct job *job)
 {
     job->caller = own.caller;
-    job->lane = own.lane;
+    job->flow = own.flow;
 }
 
 void worker_bill(int64_t cpu_us)
@@ -290,7 +290,7 @@ static int make_room(struct workers *workers, const struct job *job, struct job 
         return ERR_LIMIT;
     if (job->due_us &&
         clock_mono_us(workers->clock) +
-                fair_wait_us(workers->queue, job->caller, job->lane, workers->running_max) >
+                fair_wait_us(workers->queue, job->caller, job->flow, workers->running_max) >
             job->due_us)
         return ERR_TIMEOUT;
     if (waiting < workers->queue_max)

@@ -22,7 +22,7 @@ struct job {
     /* It was taken, and is given back in favour of others; NULL: never. On any thread. */
     void (*dropped)(struct job *job);
     uint64_t caller; /* whose it is: its turns are counted by this ... */
-    uint64_t lane;   /* ... and by this among the caller's */
+    uint64_t flow;   /* ... and by this among the caller's */
     int64_t due_us;  /* of the pool's clock: of no use to anybody later; 0: it is */
     struct job *next;
     struct job *previous; /* while it waits */

@@ -13,7 +13,7 @@
 #include "base/workers.h"
 #include <cmocka.h>
 
-enum { HELD_MAX = 30, JOB_MAX = 2048, GREEDY = 1, POLITE = 2, LANE_COUNT = 50, COST_US = 1000 };
+enum { HELD_MAX = 30, JOB_MAX = 2048, GREEDY = 1, POLITE = 2, FLOW_COUNT = 50, COST_US = 1000 };
 
 static struct job jobs[JOB_MAX];
 
@@ -21,9 +21,9 @@ static void dropped(struct job *job)
 {
 }
 
-static struct job *push(struct fair *fair, size_t number, uint64_t caller, uint64_t lane)
+static struct job *push(struct fair *fair, size_t number, uint64_t caller, uint64_t flow)
 {
-    jobs[number] = (struct job){.caller = caller, .lane = lane, .dropped = dropped};
+    jobs[number] = (struct job){.caller = caller, .flow = flow, .dropped = dropped};
     fair_push(fair, &jobs[number]);
     return &jobs[number];
 }
@@ -64,7 +64,7 @@ static void a_polite_caller_does_not_wait_behind_a_greedy_one(void **state)
     unsigned waited = 0;
 
     for (size_t i = 0; i < 1600; i++)
-        push(fair, i, GREEDY, i % LANE_COUNT);
+        push(fair, i, GREEDY, i % FLOW_COUNT);
     for (size_t round = 0; round < 100; round++) {
         const struct job *own = push(fair, 1600 + round, POLITE, 7);
 
@@ -75,15 +75,15 @@ static void a_polite_caller_does_not_wait_behind_a_greedy_one(void **state)
     drain(fair);
 }
 
-/* ... also when it has the same address, or the same key: a lane that asks one thing at a time
+/* ... also when it has the same address, or the same key: a flow that asks one thing at a time
  * waits for one job, whenever it comes. */
-static void a_polite_lane_waits_for_one(void **state)
+static void a_polite_flow_waits_for_one(void **state)
 {
     struct fair *fair = fair_new(JOB_MAX, 0);
 
     for (size_t i = 0; i < 1600; i++)
-        push(fair, i, GREEDY, i % LANE_COUNT);
-    for (size_t i = 0; i < LANE_COUNT; i++) /* all were new once */
+        push(fair, i, GREEDY, i % FLOW_COUNT);
+    for (size_t i = 0; i < FLOW_COUNT; i++) /* all were new once */
         run_next(fair, COST_US);
     for (size_t round = 0; round < 40; round++) {
         const struct job *own;
@@ -99,7 +99,7 @@ static void a_polite_lane_waits_for_one(void **state)
     drain(fair);
 }
 
-/* Whose jobs take long is told, and that a new lane of his need not wait for those that run. */
+/* Whose jobs take long is told, and that a new flow of his need not wait for those that run. */
 static void dear_callers_are_told(void **state)
 {
     struct fair *fair = fair_new(JOB_MAX, 0);
@@ -143,8 +143,8 @@ static void nothing_is_owed_for_a_wrong_guess(void **state)
     drain(fair);
 }
 
-/* Lanes that have one job each do not keep one that has many waiting for ever. */
-static void a_deep_lane_has_its_turns(void **state)
+/* Flows that have one job each do not keep one that has many waiting for ever. */
+static void a_deep_flow_has_its_turns(void **state)
 {
     struct fair *fair = fair_new(JOB_MAX, 0);
     unsigned deep = 0;
@@ -154,7 +154,7 @@ static void a_deep_lane_has_its_turns(void **state)
     for (size_t next = 1000; next < 1999;) {
         push(fair, next, GREEDY, next + 1);
         next++;
-        while (run_next(fair, COST_US)->lane == 1)
+        while (run_next(fair, COST_US)->flow == 1)
             deep++;
     }
     assert_true(deep >= 1000 / FAIR_DEEP - 1);
@@ -228,25 +228,25 @@ static void a_wait_is_foreseen(void **state)
     drain(fair);
 }
 
-/* By its lane: one that has nothing in the queue goes before what others of its caller have. */
-static void a_wait_is_foreseen_by_lane(void **state)
+/* By its flow: one that has nothing in the queue goes before what others of its caller have. */
+static void a_wait_is_foreseen_by_flow(void **state)
 {
     struct fair *fair = fair_new(JOB_MAX, 0);
     unsigned waited = 0;
     const struct job *own;
 
     for (size_t i = 0; i < 1600; i++)
-        push(fair, i, GREEDY, i % LANE_COUNT);
-    assert_int_equal(fair_wait_us(fair, GREEDY, 1000, 1), LANE_COUNT * COST_US);
-    for (size_t i = 0; i < LANE_COUNT + 5; i++) /* all were new once, some have had two turns */
+        push(fair, i, GREEDY, i % FLOW_COUNT);
+    assert_int_equal(fair_wait_us(fair, GREEDY, 1000, 1), FLOW_COUNT * COST_US);
+    for (size_t i = 0; i < FLOW_COUNT + 5; i++) /* all were new once, some have had two turns */
         run_next(fair, COST_US);
     assert_int_equal(fair_wait_us(fair, GREEDY, 1000, 1), 0);
     own = push(fair, 1600, GREEDY, 1000);
     assert_int_equal(fair_wait_us(fair, GREEDY, 1001, 1), COST_US);
-    /* Behind one of its own: each other lane has a turn before. */
-    assert_int_equal(fair_wait_us(fair, GREEDY, 1000, 1), (LANE_COUNT + 1) * COST_US);
-    assert_in_range(fair_wait_us(fair, GREEDY, 1, 1), 29 * LANE_COUNT * COST_US,
-                    (31 * LANE_COUNT + 1) * COST_US);
+    /* Behind one of its own: each other flow has a turn before. */
+    assert_int_equal(fair_wait_us(fair, GREEDY, 1000, 1), (FLOW_COUNT + 1) * COST_US);
+    assert_in_range(fair_wait_us(fair, GREEDY, 1, 1), 29 * FLOW_COUNT * COST_US,
+                    (31 * FLOW_COUNT + 1) * COST_US);
     while (run_next(fair, COST_US) != own)
         waited++;
     assert_true(waited <= 1);
@@ -338,15 +338,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_caller_is_served_in_order),
         cmocka_unit_test(a_polite_caller_does_not_wait_behind_a_greedy_one),
-        cmocka_unit_test(a_polite_lane_waits_for_one),
+        cmocka_unit_test(a_polite_flow_waits_for_one),
         cmocka_unit_test(dear_callers_are_told),
         cmocka_unit_test(nothing_is_owed_for_a_wrong_guess),
-        cmocka_unit_test(a_deep_lane_has_its_turns),
+        cmocka_unit_test(a_deep_flow_has_its_turns),
         cmocka_unit_test(what_is_dear_has_fewer_turns),
         cmocka_unit_test(absence_saves_nothing),
         cmocka_unit_test(the_greediest_loses_its_newest),
         cmocka_unit_test(a_wait_is_foreseen),
-        cmocka_unit_test(a_wait_is_foreseen_by_lane),
+        cmocka_unit_test(a_wait_is_foreseen_by_flow),
         cmocka_unit_test(nobody_waits_behind_one_that_is_sated),
         cmocka_unit_test(nothing_is_lost),
     };

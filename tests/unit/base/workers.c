@@ -224,7 +224,7 @@ static struct workers *helpers;
 
 struct part {
     struct job job;
-    uint64_t caller, lane; /* whose it was when it ran */
+    uint64_t caller, flow; /* whose it was when it ran */
     _Atomic bool is_done;
 };
 
@@ -233,7 +233,7 @@ static void run_part(struct job *job)
     struct part *part = container_of(job, struct part, job);
 
     part->caller = job->caller;
-    part->lane = job->lane;
+    part->flow = job->flow;
     atomic_store(&part->is_done, true);
 }
 
@@ -266,13 +266,13 @@ static void work_is_handed_over_with_its_name(void **state)
 
     helpers = workers_new("help", 2, JOB_COUNT, NULL, clock_system());
     workers_limit_running(workers, LIMIT);
-    job = (struct job){.run = hand_over, .caller = OTHER, .lane = 11};
+    job = (struct job){.run = hand_over, .caller = OTHER, .flow = 11};
     assert_int_equal(workers_submit(workers, &job), 0);
     workers_free(workers);
     workers_free(helpers);
     assert_true(atomic_load(&part.is_done));
     assert_int_equal(part.caller, OTHER);
-    assert_int_equal(part.lane, 11);
+    assert_int_equal(part.flow, 11);
     assert_true(own_cpu_us >= 5000 * MS_US);
 }
 

@@ -230,8 +230,8 @@ static struct bucket *find_bucket(struct bucket set[SET_SIZE], uint64_t id, unsi
 }
 
 /* Takes units if there are enough (or whatever there is); gives what is left. */
-static bool take(struct admission *admission, uint64_t id, unsigned rate, int64_t units,
-                 bool always, int64_t now_us, int64_t *left)
+static bool charge_purse(struct admission *admission, uint64_t id, unsigned rate, int64_t units,
+                         bool always, int64_t now_us, int64_t *left)
 {
     size_t set = id % SET_COUNT;
     pthread_mutex_t *lock = &admission->locks[set % LOCK_COUNT];
@@ -320,7 +320,7 @@ void admit_name(struct call *call)
         call->job.caller = named(KIND_KEY, call->identity.principal);
     else
         call->job.caller = of_address(call);
-    call->job.lane = (uint64_t)(uintptr_t)connection;
+    call->job.flow = (uint64_t)(uintptr_t)connection;
     share_rename(call, before);
 }
 
@@ -361,8 +361,8 @@ static bool take_units(struct call *call, int64_t units)
     count = purses_of(call, purses);
     for (size_t i = 0; i < count; i++) {
         int64_t left;
-        bool taken = take(admission, purses[i].id, purses[i].rate, units, false,
-                          call->loop->reactor.now_us, &left);
+        bool taken = charge_purse(admission, purses[i].id, purses[i].rate, units, false,
+                                  call->loop->reactor.now_us, &left);
 
         remember(call, &purses[i], left);
         if (!taken) {
@@ -395,8 +395,8 @@ static void charge(struct call *call, int64_t units)
     for (size_t i = 0; i < count; i++) {
         int64_t left;
 
-        (void)take(call->loop->server->admission, purses[i].id, purses[i].rate, units, true,
-                   call->loop->reactor.now_us, &left);
+        (void)charge_purse(call->loop->server->admission, purses[i].id, purses[i].rate, units, true,
+                           call->loop->reactor.now_us, &left);
         remember(call, &purses[i], left);
     }
 }
@@ -432,8 +432,8 @@ int64_t admit_pay(const struct call *call, int64_t cpu_us)
         int64_t rate = (int64_t)purses[i].rate * TOKEN; /* units a second */
         int64_t left;
 
-        (void)take(call->loop->server->admission, purses[i].id, purses[i].rate, cpu_us, true,
-                   now_us, &left);
+        (void)charge_purse(call->loop->server->admission, purses[i].id, purses[i].rate, cpu_us,
+                           true, now_us, &left);
         if (left < 0 && -left * SECOND_US / rate > wait_us)
             wait_us = -left * SECOND_US / rate;
     }
