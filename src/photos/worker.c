@@ -240,8 +240,8 @@ static int answer_all(struct answering *answering, const Torg__V1__PhotoRequest 
     return rc;
 }
 
-static int take(void *arg, const struct topic_message *message, struct arena *arena,
-                struct err *err)
+static int take_request(void *arg, const struct topic_message *message, struct arena *arena,
+                        struct err *err)
 {
     struct lane *lane = arg;
     const struct photo_worker_options *options = &lane->worker->options;
@@ -264,7 +264,7 @@ static int take(void *arg, const struct topic_message *message, struct arena *ar
 static int start_lane(struct photo_worker *worker, struct lane *lane, const char *topic,
                       const char *stage, struct err *err)
 {
-    static const struct stage_reader_handler handler = {.take = take};
+    static const struct stage_reader_handler handler = {.take = take_request};
     const struct photo_worker_options *options = &worker->options;
     const struct stage_reader_options reading = {.stage = stage,
                                                  .topic = topic,

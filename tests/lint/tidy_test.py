@@ -153,6 +153,12 @@ CASES = {
         ({"src/base/bounds.h": "enum {\n    A = 1, /* why */\n};\n", "docs/limits.md": ""},
          {"docs/limits.md": ""}),
     ],
+    "names_with_objects": [
+        ({"src/base/x.c": "static int take(void)\n{\n}\n"},
+         {"src/base/x.c": "static int take_row(void)\n{\n    return self->take(self);\n}\n"}),
+        ({"demo/x.c": "static void settle(struct a *a)\n{\n}\n"},
+         {"src/base/x.h": "struct ops {\n    int (*take)(void *arg);\n};\n"}),
+    ],
     "parked_stages": [
         ({"src/stage/x.h": '#define PARKED_BY_A "a-b"\n', "docs/parked.md": "| `a-b` |\n",
           "web/console/texts.js": '"parkedBy_a-b": "a",\n',

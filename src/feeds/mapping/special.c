@@ -77,8 +77,8 @@ static bool take_pay(const struct feed_row *row, struct bytes text, Torg__V1__Sa
     return !feed_price_minor(number, salary->currency, amount);
 }
 
-static bool take(const struct feed_row *row, enum special field, struct bytes text,
-                 struct arena *arena, Torg__V1__OfferContent *content)
+static bool read_special(const struct feed_row *row, enum special field, struct bytes text,
+                         struct arena *arena, Torg__V1__OfferContent *content)
 {
     static const char *const kinds[] = {"private", "частноелицо", "business", "компания"};
     static const char *const periods[] = {"hour",   "час",   "shift", "смена", "week",
@@ -125,7 +125,7 @@ bool feed_special_take(const struct feed_row *row, const struct feed_attribute *
     if (i == ARRAY_COUNT(names))
         return false;
     if (category_has_filter(category, names[i].filter) &&
-        !take(row, names[i].field, given->value, arena, content))
+        !read_special(row, names[i].field, given->value, arena, content))
         violations_add(notes, arena_printf(arena, "attributes.%s", names[i].word),
                        "\"%.*s\" is not known and left out", BYTES_ARG(feed_shown(given->value)));
     return true;

@@ -85,7 +85,7 @@ static int apply(struct run *run, struct err *err)
 }
 
 /* What the server gave, against what was taken last. */
-static int take(struct run *run, struct err *err)
+static int apply_if_changed(struct run *run, struct err *err)
 {
     const struct feed_fetched *fetched = &run->fetched;
     uint64_t hash;
@@ -121,7 +121,7 @@ int feed_run(const struct feed_runner *runner, struct feed_due *due, struct aren
         note_failure(&run, err);
         rc = 0;
     } else if (!rc) {
-        rc = take(&run, err);
+        rc = apply_if_changed(&run, err);
     }
     feed_fetched_release(&run.fetched);
     return rc ? rc : feed_schedule_end_run(runner->offers, due, &run.result, arena, schedule, err);

@@ -242,7 +242,8 @@ void outside_column_view(const struct outside_column *column, uint32_t window,
 
 /* ---- settling ---- */
 
-static void settle(struct outside_column *column, uint32_t window, uint32_t offset, int64_t birth)
+static void settle_code(struct outside_column *column, uint32_t window, uint32_t offset,
+                        int64_t birth)
 {
     uint32_t width = column->head.width;
     uint8_t *codes = codes_of(column, window);
@@ -258,7 +259,7 @@ void outside_column_settle(struct outside_column *column, docid id, int64_t birt
 {
     object_check(column, OUTSIDE_MAGIC);
     if (id < column->head.count)
-        settle(column, window_of(id), id & (WINDOW_SIZE - 1), birth);
+        settle_code(column, window_of(id), id & (WINDOW_SIZE - 1), birth);
 }
 
 void outside_column_settle_window(struct outside_column *column, uint32_t window,
@@ -268,5 +269,5 @@ void outside_column_settle_window(struct outside_column *column, uint32_t window
     if (window >= column->window_count || column->zones[window].min > column->zones[window].max)
         return;
     for (uint32_t i = 0; i < codes_in(column, window); i++)
-        settle(column, window, i, births[i]);
+        settle_code(column, window, i, births[i]);
 }
