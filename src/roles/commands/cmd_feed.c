@@ -34,18 +34,22 @@ static int find_task(const struct invocation *invocation, struct feed_desk *desk
     return rc;
 }
 
-static void print_task(const Torg__V1__FeedTask *task, const struct invocation *invocation)
+static void print_task(const Torg__V1__FeedTask *task, const struct invocation *invocation,
+                       bool is_russian)
 {
     if (invocation->json) {
         print_json(&task->base);
         return;
     }
-    printf("seller %s, feed %s, task %" PRId64 ": %" PRId64 " rows, begun %s, ended %s\n",
+    printf(is_russian ? "продавец %s, фид %s, загрузка %" PRId64 ": записей %" PRId64
+                        ", начата %s, закончена %s\n"
+                      : "seller %s, feed %s, task %" PRId64 ": %" PRId64
+                        " rows, begun %s, ended %s\n",
            task->seller, task->feed, task->task_id, task->counts ? task->counts->rows : 0,
            time_text(task->create_time, invocation->arena),
            time_text(task->end_time, invocation->arena));
-    feed_print_counts(task);
-    feed_print_state(task, invocation->arena);
+    feed_print_counts(task, is_russian);
+    feed_print_state(task, is_russian, invocation->arena);
 }
 
 /* One task, named or the newest: something is done to it, and it is shown. */
@@ -54,9 +58,12 @@ static enum exit_code do_to_task(const struct invocation *invocation, const char
     Torg__V1__FeedTaskRequest request = TORG__V1__FEED_TASK_REQUEST__INIT;
     struct feed_desk *desk = NULL;
     Torg__V1__FeedTask *task;
+    bool is_russian = false;
     struct err err;
     int rc = feed_names(invocation, &request.seller, &request.feed, &err);
 
+    if (!rc)
+        rc = feed_language(invocation, &is_russian, &err);
     if (!rc)
         rc = feed_desk_open(invocation, &desk, &err);
     if (!rc)
@@ -66,7 +73,7 @@ static enum exit_code do_to_task(const struct invocation *invocation, const char
     if (!rc && strcmp(method, "GetTask") != 0)
         rc = feed_wait(desk, &task, &err);
     if (!rc)
-        print_task(task, invocation);
+        print_task(task, invocation, is_russian);
     feed_desk_close(desk);
     return rc ? fail(&err) : EXIT_OK;
 }
@@ -97,22 +104,34 @@ enum exit_code cmd_feed_undo(const struct invocation *invocation)
 
 /* --- list --- */
 
-static void print_line(const Torg__V1__FeedTask *task, struct arena *arena)
+static void print_head(bool is_russian)
+{
+    if (is_russian) /* printf counts bytes, of which a letter has two */
+        puts("загрузка  начата                состояние               "
+             "записей  создано изменено  без пер. не прин.  удалено");
+    else
+        printf("%6s  %-21s %-12s %8s %8s %8s %9s %8s %8s\n", "task", "begun", "state", "rows",
+               "created", "updated", "unchanged", "refused", "deleted");
+}
+
+static void print_line(const Torg__V1__FeedTask *task, bool is_russian, struct arena *arena)
 {
     static const Torg__V1__FeedCounts none = TORG__V1__FEED_COUNTS__INIT;
     const Torg__V1__FeedCounts *counts = task->counts ? task->counts : &none;
-    const char *state = feed_task_state_text(task);
+    const char *state = feed_task_state_text(task, is_russian);
 
-    printf("%6" PRId64 "  %-21s %-12s %8" PRId64 " %8" PRId64 " %8" PRId64 " %9" PRId64 " %8" PRId64
+    if (task->dry_run)
+        state = arena_printf(arena, is_russian ? "%s, проверка" : "%s, dry", state);
+    printf("%*" PRId64 "  %-21s %s %8" PRId64 " %8" PRId64 " %8" PRId64 " %9" PRId64 " %8" PRId64
            " %8" PRId64 "\n",
-           task->task_id, time_text(task->create_time, arena),
-           task->dry_run ? arena_printf(arena, "%s, dry", state) : state, counts->rows,
+           is_russian ? 8 : 6, task->task_id, time_text(task->create_time, arena),
+           feed_padded(state, is_russian ? 22 : 12, arena), counts->rows,
            counts->created + counts->revived, counts->updated, counts->unchanged, counts->refused,
            counts->deleted);
 }
 
 static int print_tasks(const struct invocation *invocation, struct feed_desk *desk, int64_t limit,
-                       Torg__V1__ListFeedTasksRequest *request, struct err *err)
+                       bool is_russian, Torg__V1__ListFeedTasksRequest *request, struct err *err)
 {
     Torg__V1__ListFeedTasksResponse *page;
     int64_t count = 0;
@@ -125,19 +144,20 @@ static int print_tasks(const struct invocation *invocation, struct feed_desk *de
         if (rc)
             return rc;
         if (!count && !invocation->json && page->n_tasks)
-            printf("%6s  %-21s %-12s %8s %8s %8s %9s %8s %8s\n", "task", "begun", "state", "rows",
-                   "created", "updated", "unchanged", "refused", "deleted");
+            print_head(is_russian);
         for (size_t i = 0; i < page->n_tasks; i++) {
             if (invocation->json)
                 print_json(&page->tasks[i]->base);
             else
-                print_line(page->tasks[i], invocation->arena);
+                print_line(page->tasks[i], is_russian, invocation->arena);
         }
         count += (int64_t)page->n_tasks;
         request->page_token = page->next_page_token;
     } while (page->n_tasks && *page->next_page_token && count < limit);
     if (!count && !invocation->json)
-        printf("feed %s of seller %s has no tasks\n", request->feed, request->seller);
+        printf(is_russian ? "у фида %s продавца %s нет загрузок\n"
+                          : "feed %s of seller %s has no tasks\n",
+               request->feed, request->seller);
     return 0;
 }
 
@@ -147,10 +167,13 @@ enum exit_code cmd_feed_list(const struct invocation *invocation)
     const char *given = invocation_option(invocation, "limit");
     int64_t limit = LIST_COUNT;
     struct feed_desk *desk = NULL;
+    bool is_russian = false;
     struct err err;
     int rc = feed_names(invocation, &request.seller, &request.feed, &err);
 
     object_check(invocation, INVOCATION_MAGIC);
+    if (!rc)
+        rc = feed_language(invocation, &is_russian, &err);
     if (!rc && given &&
         (!text_to_i64(bytes_of(given), &limit) || limit < 1 || limit > LIST_COUNT_MAX))
         rc = err_set(&err, ERR_INVALID, "--limit=%.64s: expected a number from 1 to %d", given,
@@ -158,7 +181,7 @@ enum exit_code cmd_feed_list(const struct invocation *invocation)
     if (!rc)
         rc = feed_desk_open(invocation, &desk, &err);
     if (!rc)
-        rc = print_tasks(invocation, desk, limit, &request, &err);
+        rc = print_tasks(invocation, desk, limit, is_russian, &request, &err);
     feed_desk_close(desk);
     return rc ? fail(&err) : EXIT_OK;
 }

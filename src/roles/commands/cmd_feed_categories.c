@@ -15,6 +15,7 @@ struct asking {
     struct feed_desk *desk;
     char *seller;
     char *feed;
+    bool is_russian;
 };
 
 static int ask(const struct asking *asking, const char *method, ProtobufCMessage **response,
@@ -65,6 +66,9 @@ static int act(const struct asking *asking, struct err *err)
         print_json(response);
     else if (is_show)
         fwrite(told->content.data, 1, told->content.len, stdout);
+    else if (asking->is_russian)
+        printf("таблица категорий фида %s продавца %s %s\n", told->feed, told->seller,
+               is_set ? "сохранена: по ней пойдут следующие загрузки" : "забыта");
     else
         printf("the categories of feed %s of seller %s are %s\n", told->feed, told->seller,
                is_set ? "set: its next imports use them" : "forgotten");
@@ -97,6 +101,8 @@ enum exit_code cmd_feed_categories(const struct invocation *invocation)
     rc = check_words(invocation, &err);
     if (!rc)
         rc = feed_names(invocation, &asking.seller, &asking.feed, &err);
+    if (!rc)
+        rc = feed_language(invocation, &asking.is_russian, &err);
     if (!rc)
         rc = feed_desk_open(invocation, &asking.desk, &err);
     if (!rc)

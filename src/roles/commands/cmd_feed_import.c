@@ -27,7 +27,7 @@ enum { SUMMARY_SIZE_MAX = 1 << 20 };
 struct import {
     const struct invocation *invocation;
     bool quiet;
-    bool is_russian; /* reasons are told so */
+    bool is_russian;
     char *seller;
     char *feed;
     int64_t task_id; /* 0: the next */
@@ -169,8 +169,10 @@ static int send_row(struct import *import, const struct feed_row *row, struct er
     if (event.event_case == TORG__V1__FEED_EVENT__EVENT_UPSERT && event.upsert->n_notes &&
         !import->noted_count++)
         import->first_note = arena_printf(
-            import->invocation->arena, "row %" PRIu64 " (%s, line %" PRIu64 "): %s", row->number,
-            event.upsert->external_id, row->line,
+            import->invocation->arena,
+            import->is_russian ? "запись %" PRIu64 " (%s, строка %" PRIu64 "): %s"
+                               : "row %" PRIu64 " (%s, line %" PRIu64 "): %s",
+            row->number, event.upsert->external_id, row->line,
             feed_reason_said(event.upsert->notes[0]->reason, import->is_russian, import->arena));
     return feed_desk_send(import->desk, &event, err);
 }
@@ -258,7 +260,10 @@ static const char *rows_word(uint64_t count)
 /* What the seller may want to mend. */
 static void print_left_out(struct import *import)
 {
-    if (import->noted_count)
+    if (import->noted_count && import->is_russian)
+        printf("записей, значения которых взяты не все: %" PRIu64 ", например %s\n",
+               import->noted_count, import->first_note);
+    else if (import->noted_count)
         printf("values left out of %" PRIu64 " %s, such as %s\n", import->noted_count,
                rows_word(import->noted_count), import->first_note);
     feed_print_unknown(import->mapping, import->is_russian);
@@ -297,24 +302,39 @@ static void print_json_summary(struct import *import)
     buf_release(&out);
 }
 
+static void print_how(const struct import *import)
+{
+    const char *dry = import->is_russian ? ", проверка" : ", a dry run";
+
+    puts(import->task->dry_run ? dry : "");
+    if (import->kept)
+        printf(import->is_russian
+                   ? "прочитано по таблице категорий от %s (torg feed categories show)\n"
+                   : "read by the categories that were set on %s (torg feed categories show)\n",
+               time_text(import->kept->update_time, import->invocation->arena));
+}
+
 static void print_summary(struct import *import)
 {
     int64_t spent_us = progress_spent_us(&import->progress);
     char size[PROGRESS_SIZE_TEXT_SIZE];
 
     progress_size_text(import->progress.read_size, size);
-    printf("%s: %s, %s, %" PRIu64 " %s in %.1f s", feed_input_name(import->input),
-           feed_format_name(feed_reader_format(import->reader)), size, import->progress.row_count,
-           rows_word(import->progress.row_count), (double)spent_us / SECOND_US);
+    printf("%s: %s, %s, ", feed_input_name(import->input),
+           feed_format_name(feed_reader_format(import->reader)), size);
+    if (import->is_russian)
+        printf("записей %" PRIu64 " за %.1f с", import->progress.row_count,
+               (double)spent_us / SECOND_US);
+    else
+        printf("%" PRIu64 " %s in %.1f s", import->progress.row_count,
+               rows_word(import->progress.row_count), (double)spent_us / SECOND_US);
     if (spent_us >= SECOND_US)
-        printf(", %" PRIu64 " rows/s", progress_rate(&import->progress));
-    puts(import->task->dry_run ? ", a dry run" : "");
-    if (import->kept)
-        printf("read by the categories that were set on %s (torg feed categories show)\n",
-               time_text(import->kept->update_time, import->invocation->arena));
-    feed_print_counts(import->task);
+        printf(import->is_russian ? ", %" PRIu64 " в секунду" : ", %" PRIu64 " rows/s",
+               progress_rate(&import->progress));
+    print_how(import);
+    feed_print_counts(import->task, import->is_russian);
     print_left_out(import);
-    feed_print_state(import->task, import->invocation->arena);
+    feed_print_state(import->task, import->is_russian, import->invocation->arena);
 }
 
 static int print_refused(struct import *import, struct err *err)
@@ -350,7 +370,10 @@ static int tell(struct import *import, struct err *err)
         rc = feed_write_report(import->desk, import->task, 0, import->is_russian,
                                invocation->options[i].value, err);
         if (!rc && !import->quiet)
-            fprintf(stderr, "what happened to each row is in %s\n", invocation->options[i].value);
+            fprintf(stderr,
+                    import->is_russian ? "что стало с каждой записью, написано в %s\n"
+                                       : "what happened to each row is in %s\n",
+                    invocation->options[i].value);
     }
     return rc;
 }

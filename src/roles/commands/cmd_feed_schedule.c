@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "base/text.h"
+#include "feeds/report/russian.h"
 #include "roles/commands/feed_file_options.h"
 #include "roles/commands/feed_print.h"
 #include "roles/commands/print.h"
@@ -19,26 +20,28 @@ enum { PERIOD_S_DEFAULT = 3600, LOOK_MS = 200 };
 
 /* --- what is told --- */
 
-static const char *state_text(const Torg__V1__FeedSchedule *schedule)
+static const char *state_text(const Torg__V1__FeedSchedule *schedule, bool is_russian)
 {
     if (schedule->state == STATE(PAUSED))
-        return "paused";
+        return is_russian ? "приостановлен" : "paused";
     if (schedule->state == STATE(STOPPED))
-        return "stopped";
-    return schedule->failure_count ? "failing" : "active";
+        return is_russian ? "остановлен" : "stopped";
+    if (schedule->failure_count)
+        return is_russian ? "не получается" : "failing";
+    return is_russian ? "работает" : "active";
 }
 
-static const char *outcome_text(const Torg__V1__FeedRun *run)
+static const char *outcome_text(const Torg__V1__FeedRun *run, bool is_russian)
 {
-    static const char *const names[] = {
-        [OUTCOME(OUTCOME_UNSPECIFIED)] = "unknown",
-        [OUTCOME(UNCHANGED)] = "unchanged",
-        [OUTCOME(APPLIED)] = "applied",
-        [OUTCOME(HELD)] = "held",
-        [OUTCOME(FAILED)] = "failed",
+    static const char *const names[][2] = {
+        [OUTCOME(OUTCOME_UNSPECIFIED)] = {"unknown", "неизвестно"},
+        [OUTCOME(UNCHANGED)] = {"unchanged", "не менялся"},
+        [OUTCOME(APPLIED)] = {"applied", "загружен"},
+        [OUTCOME(HELD)] = {"held", "ждёт решения"},
+        [OUTCOME(FAILED)] = {"failed", "не получилось"},
     };
 
-    return (size_t)run->outcome < ARRAY_COUNT(names) ? names[run->outcome] : names[0];
+    return names[(size_t)run->outcome < ARRAY_COUNT(names) ? run->outcome : 0][is_russian];
 }
 
 /* "1h", "90m", "45s": as --every takes it. */
@@ -51,19 +54,41 @@ static const char *period_text(int64_t seconds, struct arena *arena)
     return arena_printf(arena, "%" PRId64 "s", seconds);
 }
 
-static void print_run(const Torg__V1__FeedRun *run, struct arena *arena)
+static void print_run(const Torg__V1__FeedRun *run, bool is_russian, struct arena *arena)
 {
-    printf("  %s  %-9s", time_text(run->time, arena), outcome_text(run));
+    printf("  %s  %s", time_text(run->time, arena),
+           feed_padded(outcome_text(run, is_russian), is_russian ? 13 : 9, arena));
     if (run->task_id)
-        printf("  task %" PRId64, run->task_id);
+        printf(is_russian ? "  загрузка %" PRId64 : "  task %" PRId64, run->task_id);
     if (run->counts)
-        printf(": %" PRId64 " rows, %" PRId64 " created, %" PRId64 " updated, %" PRId64
-               " refused, %" PRId64 " deleted",
+        printf(is_russian ? ": записей %" PRId64 ", создано %" PRId64 ", изменено %" PRId64
+                            ", не принято %" PRId64 ", удалено %" PRId64
+                          : ": %" PRId64 " rows, %" PRId64 " created, %" PRId64 " updated, %" PRId64
+                            " refused, %" PRId64 " deleted",
                run->counts->rows, run->counts->created + run->counts->revived, run->counts->updated,
                run->counts->refused, run->counts->deleted);
     if (*run->reason)
-        printf("  %s", run->reason);
+        printf("  %s", feed_reason_said(run->reason, is_russian, arena));
     putchar('\n');
+}
+
+static void print_reading_in_russian(const Torg__V1__FeedReading *reading)
+{
+    if (*reading->format)
+        printf("формат файла: %s\n", reading->format);
+    if (*reading->encoding)
+        printf("кодировка: %s\n", reading->encoding);
+    if (*reading->delimiter)
+        printf("значения разделены знаком «%s»\n", reading->delimiter);
+    if (*reading->currency)
+        printf("цены без валюты: %s\n", reading->currency);
+    if (*reading->decimal)
+        printf("перед дробной частью: %s\n",
+               strcmp(reading->decimal, "comma") == 0 ? "запятая" : "точка");
+    if (reading->shorten)
+        puts("слишком длинные названия и описания сокращаются");
+    if (*reading->category)
+        printf("записи, категория которых не из наших, идут в %s\n", reading->category);
 }
 
 static void print_reading(const Torg__V1__FeedReading *reading)
@@ -86,10 +111,33 @@ static void print_reading(const Torg__V1__FeedReading *reading)
         printf("rows whose category is none of ours get %s\n", reading->category);
 }
 
+static void print_schedule_in_russian(const Torg__V1__FeedSchedule *schedule, struct arena *arena)
+{
+    printf("фид %s продавца %s: %s раз в %s, %s\n", schedule->feed, schedule->seller,
+           schedule->address, period_text(schedule->period_seconds, arena),
+           state_text(schedule, true));
+    if (schedule->reading)
+        print_reading_in_russian(schedule->reading);
+    if (schedule->next_time)
+        printf("следующий раз: %s\n", time_text(schedule->next_time, arena));
+    if (schedule->failure_count)
+        printf("неудач подряд: %d; последняя: %s\n", schedule->failure_count,
+               feed_reason_said(schedule->reason, true, arena));
+    if (schedule->state == STATE(STOPPED))
+        printf("его больше не забирают; когда причина устранена: torg feed schedule resume "
+               "--seller %s --feed %s\n",
+               schedule->seller, schedule->feed);
+    if (schedule->n_runs)
+        puts("запуски, новые сверху:");
+    for (size_t i = 0; i < schedule->n_runs; i++)
+        print_run(schedule->runs[i], true, arena);
+}
+
 static void print_schedule(const Torg__V1__FeedSchedule *schedule, struct arena *arena)
 {
     printf("feed %s of seller %s: %s every %s, %s\n", schedule->feed, schedule->seller,
-           schedule->address, period_text(schedule->period_seconds, arena), state_text(schedule));
+           schedule->address, period_text(schedule->period_seconds, arena),
+           state_text(schedule, false));
     print_reading(schedule->reading);
     if (schedule->next_time)
         printf("next run: %s\n", time_text(schedule->next_time, arena));
@@ -103,13 +151,16 @@ static void print_schedule(const Torg__V1__FeedSchedule *schedule, struct arena 
     if (schedule->n_runs)
         puts("runs, the newest first:");
     for (size_t i = 0; i < schedule->n_runs; i++)
-        print_run(schedule->runs[i], arena);
+        print_run(schedule->runs[i], false, arena);
 }
 
-static void tell(const struct invocation *invocation, const Torg__V1__FeedSchedule *schedule)
+static void tell(const struct invocation *invocation, const Torg__V1__FeedSchedule *schedule,
+                 bool is_russian)
 {
     if (invocation->json)
         print_json(&schedule->base);
+    else if (is_russian)
+        print_schedule_in_russian(schedule, invocation->arena);
     else
         print_schedule(schedule, invocation->arena);
 }
@@ -121,6 +172,7 @@ struct asking {
     struct feed_desk *desk;
     char *seller;
     char *feed;
+    bool is_russian;
 };
 
 static char *option_text(const struct invocation *invocation, const char *name)
@@ -201,6 +253,16 @@ static int run(const struct asking *asking, Torg__V1__FeedSchedule **schedule, s
     return rc;
 }
 
+static void print_line(const Torg__V1__FeedSchedule *one, bool is_russian, struct arena *arena)
+{
+    printf("%-16s %s %6s  %s  %s\n", one->feed,
+           feed_padded(state_text(one, is_russian), is_russian ? 13 : 8, arena),
+           period_text(one->period_seconds, arena),
+           feed_padded(one->n_runs ? outcome_text(one->runs[0], is_russian) : "-",
+                       is_russian ? 13 : 9, arena),
+           one->address);
+}
+
 static int list(const struct asking *asking, struct err *err)
 {
     const struct invocation *invocation = asking->invocation;
@@ -220,12 +282,12 @@ static int list(const struct asking *asking, struct err *err)
         if (invocation->json)
             print_json(&one->base);
         else
-            printf("%-16s %-8s %6s  %-9s  %s\n", one->feed, state_text(one),
-                   period_text(one->period_seconds, invocation->arena),
-                   one->n_runs ? outcome_text(one->runs[0]) : "-", one->address);
+            print_line(one, asking->is_russian, invocation->arena);
     }
     if (!found->n_schedules && !invocation->json)
-        printf("no feed of seller %s is fetched by address\n", asking->seller);
+        printf(asking->is_russian ? "ни у одного фида продавца %s нет адреса\n"
+                                  : "no feed of seller %s is fetched by address\n",
+               asking->seller);
     return 0;
 }
 
@@ -282,12 +344,15 @@ static int act(const struct asking *asking, const char *method, struct err *err)
     if (rc)
         return rc;
     if (strcmp(action, "remove") == 0 && !invocation->json)
-        printf("feed %s of seller %s is no longer fetched from %s\n", schedule->feed,
-               schedule->seller, schedule->address);
+        printf(asking->is_russian ? "фид %s продавца %s больше не забирают с %s\n"
+                                  : "feed %s of seller %s is no longer fetched from %s\n",
+               schedule->feed, schedule->seller, schedule->address);
     else
-        tell(invocation, schedule);
+        tell(invocation, schedule, asking->is_russian);
     if (schedule->state == STATE(ACTIVE) && !feed_desk_is_served(asking->desk))
-        fputs("no server runs here: it is fetched when one does\n", stderr);
+        fputs(asking->is_russian ? "сервер здесь не работает: файл заберут, когда он заработает\n"
+                                 : "no server runs here: it is fetched when one does\n",
+              stderr);
     return 0;
 }
 
@@ -302,6 +367,8 @@ enum exit_code cmd_feed_schedule(const struct invocation *invocation)
     rc = check_words(invocation, &method, &err);
     if (!rc)
         rc = feed_names(invocation, &asking.seller, &asking.feed, &err);
+    if (!rc)
+        rc = feed_language(invocation, &asking.is_russian, &err);
     if (!rc)
         rc = feed_desk_open(invocation, &asking.desk, &err);
     if (!rc)

@@ -16,12 +16,13 @@
         "feed", "NAME", "Which of the seller's feeds (default main)."                              \
     }
 
-static const struct command_option feed_options[] = {FEED_OPTIONS, {NULL, NULL, NULL}};
-
 #define FEED_LANGUAGE_OPTION                                                                       \
     {                                                                                              \
-        "language", "LANGUAGE", "Of reasons: en or ru (default en)."                               \
+        "language", "LANGUAGE", "Of what is told: en or ru (default en)."                          \
     }
+
+static const struct command_option feed_options[] = {
+    FEED_OPTIONS, FEED_LANGUAGE_OPTION, {NULL, NULL, NULL}};
 
 #define FEED_FILE_OPTIONS                                                                          \
     {"categories", "FILE", "CSV that says which of our categories those of the feed are."},        \
@@ -60,6 +61,7 @@ static const struct command_option feed_import_options[] = {
 static const struct command_option feed_list_options[] = {
     FEED_OPTIONS,
     {"limit", "COUNT", "How many tasks, the newest first (default 20, at most 1000)."},
+    FEED_LANGUAGE_OPTION,
     {NULL, NULL, NULL}};
 
 static const struct command_option feed_report_options[] = {
@@ -83,6 +85,7 @@ static const struct command_option feed_schedule_options[] = {
     {"decimal", "SIGN", "Of add: what stands before fractions, point or comma."},
     {"shorten", NULL, "Of add: shorten titles and descriptions that are too long."},
     {"again", NULL, "Of run: take the file also if it has not changed."},
+    FEED_LANGUAGE_OPTION,
     {NULL, NULL, NULL}};
 
 #define FEED_CATEGORIES_COMMANDS                                                                   \

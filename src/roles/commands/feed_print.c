@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "base/text.h"
+#include "catalog/words.h"
 #include "feeds/mapping/mapping.h"
 #include "feeds/report/reasons.h"
 #include "feeds/report/report.h"
@@ -23,48 +24,100 @@ enum {
     UNKNOWN_SHOWN_MAX = 8,
 };
 
-const char *feed_task_state_text(const Torg__V1__FeedTask *task)
+const char *feed_task_state_text(const Torg__V1__FeedTask *task, bool is_russian)
 {
-    static const char *const names[] = {
-        [STATE(RUNNING)] = "running",     [STATE(HELD)] = "held",
-        [STATE(ENDING)] = "deleting",     [STATE(DONE)] = "done",
-        [STATE(CANCELLED)] = "cancelled", [STATE(UNDOING)] = "being undone",
-        [STATE(UNDONE)] = "undone",
+    static const char *const names[][2] = {
+        [STATE(RUNNING)] = {"running", "читается"},
+        [STATE(HELD)] = {"held", "ждёт решения"},
+        [STATE(ENDING)] = {"deleting", "удаляет"},
+        [STATE(DONE)] = {"done", "готово"},
+        [STATE(CANCELLED)] = {"cancelled", "оставлено"},
+        [STATE(UNDOING)] = {"being undone", "отменяется"},
+        [STATE(UNDONE)] = {"undone", "отменено"},
     };
 
-    if ((size_t)task->state >= ARRAY_COUNT(names) || !names[task->state])
-        return "unknown";
-    return names[task->state];
+    if ((size_t)task->state >= ARRAY_COUNT(names) || !names[task->state][0])
+        return is_russian ? "неизвестно" : "unknown";
+    return names[task->state][is_russian];
 }
 
-void feed_print_counts(const Torg__V1__FeedTask *task)
+const char *feed_padded(const char *text, size_t width, struct arena *arena)
+{
+    size_t length = text_length(bytes_of(text));
+
+    return arena_printf(arena, "%s%*s", text, (int)(length < width ? width - length : 0), "");
+}
+
+void feed_print_counts(const Torg__V1__FeedTask *task, bool is_russian)
 {
     static const Torg__V1__FeedCounts none = TORG__V1__FEED_COUNTS__INIT;
     const Torg__V1__FeedCounts *counts = task->counts ? task->counts : &none;
     const struct {
-        const char *name;
         int64_t count;
-        const char *more;
+        const char *names[2];
+        const char *more[2];
     } lines[] = {
-        {"created", counts->created, ""},
-        {"updated", counts->updated, ""},
-        {"unchanged", counts->unchanged, ""},
-        {"revived", counts->revived, ": deleted not long ago, back with their ids"},
-        {"banned", counts->banned, ", and stay so"},
-        {"left", counts->left, ": a later task has touched them"},
-        {"refused", counts->refused, ""},
-        {"deleted", counts->deleted, ""},
-        {"withdrawn", counts->withdrawn, " of these: the feed calls them not available"},
-        {"given back", counts->undone, ""},
-        {"not given back", counts->undo_left, ": touched since"},
+        {counts->created, {"created", "создано"}, {"", ""}},
+        {counts->updated, {"updated", "изменено"}, {"", ""}},
+        {counts->unchanged, {"unchanged", "без перемен"}, {"", ""}},
+        {counts->revived,
+         {"revived", "возвращено"},
+         {": deleted not long ago, back with their ids",
+          ": были удалены недавно, вернулись со своими номерами"}},
+        {counts->banned,
+         {"banned", "отклонено"},
+         {", and stay so", " модератором, и таким остаётся"}},
+        {counts->left,
+         {"left", "оставлено"},
+         {": a later task has touched them", ": их касалась более поздняя загрузка"}},
+        {counts->refused, {"refused", "не принято"}, {"", ""}},
+        {counts->deleted, {"deleted", "удалено"}, {"", ""}},
+        {counts->withdrawn,
+         {"withdrawn", "снято"},
+         {" of these: the feed calls them not available", " из них: в фиде их нет в наличии"}},
+        {counts->undone, {"given back", "вернули"}, {"", ""}},
+        {counts->undo_left,
+         {"not given back", "не вернули"},
+         {": touched since", ": их меняли с тех пор"}},
     };
+    struct arena *arena = arena_new();
 
     for (size_t i = 0; i < ARRAY_COUNT(lines); i++) {
         if (lines[i].count)
-            printf("  %-14s %8" PRId64 "%s\n", lines[i].name, lines[i].count, lines[i].more);
+            printf("  %s %8" PRId64 "%s\n", feed_padded(lines[i].names[is_russian], 14, arena),
+                   lines[i].count, lines[i].more[is_russian]);
     }
     if (!counts->rows && !counts->deleted)
-        puts("  nothing");
+        puts(is_russian ? "  ничего" : "  nothing");
+    arena_free(arena);
+}
+
+static const char *hold_in_russian(const Torg__V1__FeedTask *task, struct arena *arena)
+{
+    switch (task->hold) {
+    case HOLD(MASS_DELETION):
+        return arena_printf(arena, "она удалила бы %" PRId64 " из %" PRId64 " объявлений фида",
+                            task->to_delete, task->had);
+    case HOLD(MASS_WITHDRAWAL):
+        return arena_printf(arena,
+                            "в ней столько не в наличии, что она сняла бы %" PRId64 " из %" PRId64
+                            " объявлений фида",
+                            task->to_withdraw, task->had);
+    case HOLD(EMPTY):
+        return arena_printf(arena, "в ней нет записей, и она удалила бы все объявления: %" PRId64,
+                            task->to_delete);
+    case HOLD(CUT_SHORT):
+        if (!task->to_delete)
+            return "файл оборван";
+        return arena_printf(arena,
+                            "файл оборван, и удалились бы объявления, которые могли быть в "
+                            "недостающей части: %" PRId64,
+                            task->to_delete);
+    case HOLD(COUNT_DIFFERS):
+        return "пришло не столько записей, сколько было отправлено";
+    default:
+        return "на неё нужно взглянуть";
+    }
 }
 
 static const char *hold_text(const Torg__V1__FeedTask *task, struct arena *arena)
@@ -105,15 +158,42 @@ static const char *flags_of(const Torg__V1__FeedTask *task, struct arena *arena)
 }
 
 /* Which a held task would delete, or withdraw. */
-static void print_items(const char *what, Torg__V1__FeedItem *const *items, size_t count,
-                        int64_t all)
+static void print_items(const char *title, Torg__V1__FeedItem *const *items, size_t count,
+                        int64_t all, bool is_russian)
 {
     if (count)
-        printf("It would %s\n", what);
+        puts(title);
     for (size_t i = 0; i < count; i++)
         printf("  %-20s %s\n", items[i]->external_id, items[i]->title);
     if (count && (int64_t)count < all)
-        printf("  and %" PRId64 " more\n", all - (int64_t)count);
+        printf(is_russian ? "  и ещё %" PRId64 "\n" : "  and %" PRId64 " more\n",
+               all - (int64_t)count);
+}
+
+static void print_held_in_russian(const Torg__V1__FeedTask *task, const char *flags,
+                                  const char *name, struct arena *arena)
+{
+    bool has_rows = task->counts && task->counts->rows;
+    bool has_losses = task->to_delete || task->to_withdraw;
+    const char *yes = "завершить её как есть";
+
+    if (task->to_delete && task->to_withdraw)
+        yes = "удалить и снять их";
+    else if (has_losses)
+        yes = task->to_delete ? "удалить их" : "снять их";
+    printf("загрузка %" PRId64 " фида %s ждёт решения: %s.\n", task->task_id, name,
+           hold_in_russian(task, arena));
+    print_items("Она удалила бы", task->first_to_delete, task->n_first_to_delete, task->to_delete,
+                true);
+    print_items("Она сняла бы то, чего по фиду нет в наличии:", task->first_to_withdraw,
+                task->n_first_to_withdraw, task->to_withdraw, true);
+    printf("%s. Теперь одно из двух:\n"
+           "  torg feed confirm %s %" PRId64 "   %s\n"
+           "  torg feed cancel %s %" PRId64 "    %s\n",
+           has_rows ? "Её записи применены; ничего не удалено и не снято"
+                    : "Ничего не удалено и не снято",
+           flags, task->task_id, yes, flags, task->task_id,
+           has_losses ? "оставить их" : "отказаться от неё; что сделали её записи, остаётся");
 }
 
 static void print_held(const Torg__V1__FeedTask *task, const char *flags, const char *name,
@@ -133,9 +213,10 @@ static void print_held(const Torg__V1__FeedTask *task, const char *flags, const 
         no = "keep them";
     printf("task %" PRId64 " of feed %s is held: %s.\n", task->task_id, name,
            hold_text(task, arena));
-    print_items("delete", task->first_to_delete, task->n_first_to_delete, task->to_delete);
-    print_items("withdraw, since the feed calls them not available", task->first_to_withdraw,
-                task->n_first_to_withdraw, task->to_withdraw);
+    print_items("It would delete", task->first_to_delete, task->n_first_to_delete, task->to_delete,
+                false);
+    print_items("It would withdraw, since the feed calls them not available",
+                task->first_to_withdraw, task->n_first_to_withdraw, task->to_withdraw, false);
     printf("%s. Now do one of\n"
            "  torg feed confirm %s %" PRId64 "   %s\n"
            "  torg feed cancel %s %" PRId64 "    %s\n",
@@ -144,19 +225,41 @@ static void print_held(const Torg__V1__FeedTask *task, const char *flags, const 
            flags, task->task_id, yes, flags, task->task_id, no);
 }
 
-void feed_print_state(const Torg__V1__FeedTask *task, struct arena *arena)
+/* One that deletes most of a small feed is not held, and that is told. Of one that was held
+ * somebody has decided. */
+static void print_unheld(const Torg__V1__FeedTask *task, bool is_russian)
+{
+    if (task->hold || task->state != STATE(DONE) || task->to_delete * 2 <= task->had)
+        return;
+    printf(is_russian ? "удалено %" PRId64 " из %" PRId64 " объявлений фида; столько не "
+                        "останавливают настройки feeds.guard_min и feeds.guard_share\n"
+                      : "deleted %" PRId64 " of the %" PRId64 " offers that the feed had; "
+                        "feeds.guard_min and feeds.guard_share hold nothing for so many\n",
+           task->to_delete, task->had);
+}
+
+void feed_print_state(const Torg__V1__FeedTask *task, bool is_russian, struct arena *arena)
 {
     const char *flags = flags_of(task, arena);
     const char *name = *task->feed ? task->feed : "main";
+    const char *dry =
+        is_russian ? ", проверка: ничего не изменено" : ": a dry run, which changed nothing";
 
     if (task->state == STATE(HELD)) {
-        print_held(task, flags, name, arena);
+        if (is_russian)
+            print_held_in_russian(task, flags, name, arena);
+        else
+            print_held(task, flags, name, arena);
         return;
     }
-    printf("task %" PRId64 " of feed %s is %s%s\n", task->task_id, name, feed_task_state_text(task),
-           task->dry_run ? ": a dry run, which changed nothing" : "");
+    printf(is_russian ? "загрузка %" PRId64 " фида %s: %s%s\n"
+                      : "task %" PRId64 " of feed %s is %s%s\n",
+           task->task_id, name, feed_task_state_text(task, is_russian), task->dry_run ? dry : "");
+    if (!task->dry_run)
+        print_unheld(task, is_russian);
     if (task->undo_until)
-        printf("until %s it can be undone: torg feed undo %s %" PRId64 "\n",
+        printf(is_russian ? "до %s её можно отменить: torg feed undo %s %" PRId64 "\n"
+                          : "until %s it can be undone: torg feed undo %s %" PRId64 "\n",
                time_text(task->undo_until, arena), flags, task->task_id);
 }
 

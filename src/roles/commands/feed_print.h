@@ -9,12 +9,15 @@
 #include "feeds/report/reasons.h"
 #include "roles/commands/feed_desk.h"
 
-const char *feed_task_state_text(const Torg__V1__FeedTask *task); /* "done", "held" */
+/* "done", "held" */
+const char *feed_task_state_text(const Torg__V1__FeedTask *task, bool is_russian);
+/* With blanks behind it up to so many characters. */
+const char *feed_padded(const char *text, size_t width, struct arena *arena);
 
 /* Counts, a line each, those that are not 0. */
-void feed_print_counts(const Torg__V1__FeedTask *task);
+void feed_print_counts(const Torg__V1__FeedTask *task, bool is_russian);
 /* Where the task stands, and which commands may follow. */
-void feed_print_state(const Torg__V1__FeedTask *task, struct arena *arena);
+void feed_print_state(const Torg__V1__FeedTask *task, bool is_russian, struct arena *arena);
 /* Reasons of a task in groups: why rows were refused, and what was left out of others. */
 struct feed_groups {
     struct feed_reasons *refused;
@@ -44,7 +47,7 @@ int feed_wait(struct feed_desk *desk, Torg__V1__FeedTask **task, struct err *err
 
 /* --- of a command line --- */
 
-/* --language: of reasons. */
+/* --language. */
 int feed_language(const struct invocation *invocation, bool *is_russian, struct err *err);
 /* --seller, which has to be there, and --feed. */
 int feed_names(const struct invocation *invocation, char **seller, char **feed, struct err *err);
