@@ -438,6 +438,11 @@ static int search_plain(struct call *call, const struct rest_request *request,
         rc = read_one(&plain, &request->parameters[i], err);
     plain.request->only_offers = !plain.has_facets;
     rc = rc ? rc : search_offers_call(call, &plain.request->base, &response->base, err);
+    if (rc && strncmp(err->text, "text: ", strlen("text: ")) == 0) { /* as this address calls it */
+        struct err told = *err;
+
+        err_set(err, rc, "q: %s", told.text + strlen("text: "));
+    }
     if (rc)
         return rc;
     answer->content_type = "application/json";

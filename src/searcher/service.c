@@ -86,7 +86,8 @@ int searcher_search(struct call *call, const char *client, const Torg__V1__Searc
                         err);
 }
 
-void searcher_name_fault(struct call *call, int rc, const struct err *err)
+/* Faults of a query are told by their paths in it; the request has it as `query`. */
+static void name_fault(struct call *call, int rc, const struct err *err)
 {
     size_t size = json_field_path_size(err->text, &torg__v1__query__descriptor);
 
@@ -109,11 +110,21 @@ static int search(struct call *call, const ProtobufCMessage *message, ProtobufCM
     rc = searcher_search(call, client, request, searcher_deadline_us(call, request->deadline_ms),
                          response, err);
     if (rc)
-        searcher_name_fault(call, rc, err);
+        name_fault(call, rc, err);
     if (!rc && response->is_partial)
         counter_add(metrics_counter("torg_searcher_partial_answers_total", NULL,
                                     "Searches answered without some of their shards."),
                     1);
+    return rc;
+}
+
+static int explain(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
+                   struct err *err)
+{
+    int rc = searcher_explain(call, message, answer, err);
+
+    if (rc)
+        name_fault(call, rc, err);
     return rc;
 }
 
@@ -200,10 +211,7 @@ static int search_shard(struct call *call, const ProtobufCMessage *message,
 
 static const struct rpc_method methods[] = {
     {.name = "Search", .unary = search, .scope = "search", .flags = RPC_OF_CLIENT | RPC_COMPUTE},
-    {.name = "Explain",
-     .unary = searcher_explain,
-     .scope = "search",
-     .flags = RPC_OF_CLIENT | RPC_COMPUTE},
+    {.name = "Explain", .unary = explain, .scope = "search", .flags = RPC_OF_CLIENT | RPC_COMPUTE},
     {.name = "GetFreshness",
      .unary = searcher_freshness,
      .scope = "search",

@@ -37,9 +37,6 @@ int searcher_search(struct call *call, const char *client, const Torg__V1__Searc
 /* The sooner of what the request (0: nothing) and the call say. */
 int64_t searcher_deadline_us(const struct call *call, uint32_t ms);
 
-/* Faults of a query are told by their paths in it; the request has it as `query`. */
-void searcher_name_fault(struct call *call, int rc, const struct err *err);
-
 /* What a handler does that looked for what has to be seen, and has not found it. */
 enum searcher_wait {
     WAIT_OVER,       /* it says so: there is no time left */

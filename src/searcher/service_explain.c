@@ -228,8 +228,6 @@ int searcher_explain(struct call *call, const ProtobufCMessage *message, Protobu
         else
             rc = err_set(err, ERR_UNAVAILABLE, "no searcher has shard %u ready", explaining.shard);
     }
-    if (rc)
-        searcher_name_fault(call, rc, err);
     view_release(view);
     return rc;
 }

@@ -31,17 +31,23 @@ static struct visit *visit_any(const struct index_view *view, const char *name)
     return visit;
 }
 
+#define STAGE "stages[0]"
+
 /* "stages[0].filter.in.field: there is no ..." is told as "filter: there is no ...". */
 static void shorten(struct err *err)
 {
-    char *dot = strncmp(err->text, "stages[0].", 10) == 0 ? err->text + 10 : err->text;
+    char *dot = strncmp(err->text, STAGE ".", strlen(STAGE ".")) == 0
+                    ? err->text + strlen(STAGE ".")
+                    : err->text;
     char *end = dot + strcspn(dot, ".[:");
     char *colon = strstr(dot, ": ");
     char text[ERR_TEXT_SIZE];
 
+    memcpy(text, err->text, sizeof(text));
+    if (strncmp(text, STAGE ": ", strlen(STAGE ": ")) == 0)
+        err_set(err, err->code, "%s", text + strlen(STAGE ": "));
     if (dot == err->text || !colon)
         return;
-    memcpy(text, err->text, sizeof(text));
     err_set(err, err->code, "%.*s%s", (int)(end - dot), text + (dot - err->text),
             text + (colon - err->text));
 }
@@ -68,6 +74,8 @@ static int run(struct call *call, const char *client, struct plain_query *query,
         request.query = query->request->query;
         request.pk = arena_text(query->arena, query->explain_id);
         rc = searcher_explain(call, &request.base, &explained.base, err);
+        if (rc == ERR_INVALID)
+            err_wrap(err, "explain");
     }
     if (rc) {
         shorten(err);

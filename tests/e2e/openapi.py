@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import tempfile
+import urllib.parse
 import urllib.request
 
 from kit import tap
@@ -85,6 +86,41 @@ def resources_have_their_types():
     binary = [(path, verb) for path, verbs in paths.items() for verb, operation in verbs.items()
               if list(operation["responses"].get("200", {}).get("content", {})) == ["application/octet-stream"]]
     tap.equal(binary, [("/v1/photos/{name}", "get")])
+
+
+@tap.test
+def faults_of_resources_have_their_parameter():
+    """What a parameter of an address cannot be is told with its name, as of a field."""
+    with tempfile.TemporaryDirectory() as place, Shop() as shop:
+        document = save_document(shop, place)
+        key = shop.key("all", scopes=("*",))
+        sent = {method: example for method, _, example in examples_of(document)}["DocumentService/PutDocuments"]
+        tap.equal(shop.call("DocumentService/PutDocuments", sent, key)[0], 200)
+
+        def ask(path, verb, name, value):
+            request = urllib.request.Request(
+                f"{shop.url}{path}?{urllib.parse.urlencode({name: value})}", b"[{}]" if verb == "post" else None,
+                {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}, method=verb.upper())
+            return fetch(request)
+
+        tap.wait_until(lambda: ask("/v1/clients/shop/search", "get", "q", "x")[0] != 503)
+        wrong, told_of = [], set()
+        for path, verbs in document["paths"].items():
+            names = [(verb, one["name"]) for verb, operation in verbs.items()
+                     for one in operation.get("parameters", []) if one["in"] == "query"]
+            names = [] if path.startswith("/torg.v1.") else names + [(verb, "unknown") for verb, _ in names[:1]]
+            for verb, name in names:
+                for value in ("-1", "x" * 3000, "zz:::", "\0"):
+                    status, answer = ask(path.replace("{client}", "shop"), verb, name, value)
+                    faults = list(tap.faults(answer)) if status in (400, 429) else [name]
+                    told_of |= {(path, name)} if status in (400, 429) else set()
+                    if faults != [name] and not re.search("there is no document in it|problems", str(answer)):
+                        wrong.append((path, name, value[:10], status, answer))
+        tap.equal(wrong, [])
+        for name in ("q", "category", "filter", "sort", "near", "limit", "offset", "cursor", "wait", "unknown"):
+            tap.equal(("/v1/offers/search", name) in told_of, True, name)
+        for name in ("filter", "sort", "limit", "offset", "cursor", "wait", "highlight", "any", "explain", "unknown"):
+            tap.equal(("/v1/clients/{client}/search", name) in told_of, True, name)
 
 
 @tap.test

@@ -548,10 +548,10 @@ int filter_text_read(struct bytes text, struct arena *arena, Torg__V1__Filter **
 
     *filter = NULL;
     if (text.size > FILTER_TEXT_SIZE_MAX)
-        return err_set(err, ERR_LIMIT, "the filter has %zu bytes; the limit is %d", text.size,
+        return err_set(err, ERR_LIMIT, "filter: has %zu bytes; the limit is %d", text.size,
                        FILTER_TEXT_SIZE_MAX);
     if (!text_is_utf8(text) || (text.size && memchr(text.data, 0, text.size)))
-        return err_set(err, ERR_INVALID, "the filter is not valid UTF-8");
+        return err_set(err, ERR_INVALID, "filter: is not valid UTF-8, or has a zero byte");
     next_word(&reader);
     if (reader.word.kind == WORD_END && !reader.rc)
         return 0;

@@ -17,6 +17,7 @@
 #include "codec/gzip.h"
 #include "codec/json.h"
 #include "codec/message.h"
+#include "net/rest.h"
 #include "net/server/calls/admit.h"
 #include "net/server/calls/call.h"
 #include "net/server/calls/connect.h"
@@ -160,21 +161,43 @@ void reply_message(struct call *call, const ProtobufCMessage *message)
     pack_body(call);
 }
 
+static bool is_fault(int err_code)
+{
+    return err_code == ERR_INVALID || err_code == ERR_RANGE || err_code == ERR_LIMIT ||
+           err_code == ERR_PRECONDITION;
+}
+
 /* "field: what is wrong with it", of a handler that named no field otherwise, names one. */
 static void name_from_text(struct call *call, const ProtobufCMessageDescriptor *type, int err_code,
                            const char *text)
 {
     size_t size = json_field_path_size(text, type);
     const char *reason = text + size;
-    bool is_fault = err_code == ERR_INVALID || err_code == ERR_RANGE || err_code == ERR_LIMIT ||
-                    err_code == ERR_PRECONDITION;
 
-    if (!size || !is_fault)
+    if (!size || !is_fault(err_code))
         return;
     while (*reason == ':' || *reason == ' ')
         reason++;
     violations_add(&call->violations, arena_text(call->arena, bytes_make(text, size)), "%s",
                    reason);
+}
+
+/* The same of a resource, whose fields are the parameters of its address. */
+static void name_parameter(struct call *call, int err_code, const char *text)
+{
+    size_t size = strcspn(text, ":[, ");
+    const struct rest_request *rest = call->rest;
+    const char *reason = strchr(text, ':');
+
+    if (!reason || !is_fault(err_code))
+        return;
+    for (size_t i = 0; i < rest->parameter_count; i++) {
+        if (!bytes_equal(rest->parameters[i].name, bytes_make(text, size)))
+            continue;
+        violations_add(&call->violations, arena_text(call->arena, bytes_make(text, size)), "%s",
+                       reason + 1 + strspn(reason + 1, " "));
+        return;
+    }
 }
 
 /* Fields at fault by the names that the caller's messages have, in the text too. */
@@ -188,6 +211,8 @@ static const char *name_fields(struct call *call, int err_code, const char *text
 
     if (type && !call->violations.first)
         name_from_text(call, type, err_code, text);
+    if (call->rest && !call->violations.first)
+        name_parameter(call, err_code, text);
     first = call->violations.first;
     if (!first || !type)
         return text;
