@@ -271,4 +271,39 @@ def taken_in_elsewhere(state, wanted):
         tap.equal(told.returncode, 0, told.stdout + told.stderr)
 
 
+def state_of(place, name, *options):
+    place.write("offers.csv", "pk,shop_id\nbike-1,1\n")
+    told = place.torg("numerator", "run", "--input-offers-table", "offers.csv", "--output-state-table", name,
+                      "--key-columns", "pk", *options)
+    tap.equal(told.returncode, 0, told.stderr)
+    return name
+
+
+@tap.test
+def a_refused_import_leaves_no_client_and_no_two_numberings_of_a_version():
+    client = Client()
+    with Place() as client.place:
+        place = client.place
+        for options, part in ((("--type", "7"), "the state's type is 7, the client's is 1"),
+                              (("--output-sharding-scheme", "10002"), "sharding scheme is 10002"),
+                              (("--output-sharding-scheme", "4096"), "the state has 4096 shards, and a client at most")):
+            told = place.torg("numerator", "import", state_of(place, "bad.numbers", *options))
+            tap.contains(told.stderr, part)
+            tap.contains(place.torg("epoch", "status").stderr, "there is no client default")
+        place.start()
+        status, answer = place.call("DocumentService/PutDocuments", {
+            "documents": [{"pk": "nobody", "version": 1, "event": "DELETE"}]}, place.start_key)
+        tap.equal(status, 200, answer)
+        client.torg("start", "--renumber")              # epoch 2 has V 1, and nobody has a number yet
+        place.stop()
+        state = state_of(place, "1.numbers")
+        state = state_of(place, "2.numbers", "--input-state-table", state, "--rebuild-state-force")
+        told = place.torg("numerator", "import", state)
+        tap.equal(told.returncode, 1, told.stdout)
+        tap.contains(told.stderr, "has numbers of V 1 already")
+        state = state_of(place, "3.numbers", "--input-state-table", state, "--rebuild-state-force")
+        told = place.torg("numerator", "import", state)
+        tap.equal(told.returncode, 0, told.stderr)
+
+
 tap.main()

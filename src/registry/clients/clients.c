@@ -237,19 +237,16 @@ struct making {
     bool made;
 };
 
-static int make_client(struct store_tx *tx, void *arg, struct err *err)
+int client_make(struct store_tx *tx, const char *name, uint32_t shard_count, int64_t now_us,
+                int64_t *id, struct err *err)
 {
-    struct making *making = arg;
-    struct store_value params[] = {STORE_V_STRING(making->name), STORE_V_INT(0),
-                                   STORE_V_INT(making->shard_count), STORE_V_INT(making->now_us)};
-    int64_t there = 0;
+    struct store_value params[] = {STORE_V_STRING(name), STORE_V_INT(0), STORE_V_INT(shard_count),
+                                   STORE_V_INT(now_us)};
     int64_t count = 0;
-    int rc;
+    int rc = client_check_name(name, err);
 
-    making->made = false;
-    rc = store_find_integer(tx, "SELECT id FROM registry_client WHERE name = $1", params, 1, &there,
-                            err);
-    if (rc || there)
+    assert(shard_count >= 1 && shard_count <= CLIENT_SHARD_COUNT_MAX);
+    if (rc)
         return rc;
     rc = store_find_integer(tx, "SELECT COUNT(*) FROM registry_client", NULL, 0, &count, err);
     if (!rc && count >= CLIENT_COUNT_MAX)
@@ -271,6 +268,21 @@ static int make_client(struct store_tx *tx, void *arg, struct err *err)
                         "VALUES ($1, 1, $2, $3)",
                         epoch, 3, NULL, err);
     }
+    *id = params[1].integer;
+    return rc;
+}
+
+static int make_client(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct making *making = arg;
+    int64_t there = 0;
+    int rc = store_find_integer(tx, "SELECT id FROM registry_client WHERE name = $1",
+                                &STORE_V_STRING(making->name), 1, &there, err);
+
+    making->made = false;
+    if (rc || there)
+        return rc;
+    rc = client_make(tx, making->name, making->shard_count, making->now_us, &there, err);
     making->made = !rc;
     return rc;
 }

@@ -99,6 +99,9 @@ int clients_find(struct clients *clients, const char *name, bool fresh,
  * was not, and clients_announce is due. */
 int clients_obtain(struct clients *clients, const char *name, uint32_t shard_count,
                    const struct client_view **client, bool *made, struct err *err);
+/* Inside a transaction: makes one that is not there, as above. ERR_EXISTS: it is. */
+int client_make(struct store_tx *tx, const char *name, uint32_t shard_count, int64_t now_us,
+                int64_t *id, struct err *err);
 /* All of them, in order of ids; views are the caller's to unref. Those that cannot be read are left
  * out, and named in *unreadable (may be NULL), which ends with NULL. */
 int clients_list(struct clients *clients, bool fresh, struct arena *arena,

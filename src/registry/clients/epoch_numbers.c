@@ -99,15 +99,46 @@ int epoch_choose_numbers(struct store_tx *tx, const struct client_view *client,
     return rc;
 }
 
+/* The first numbering of a client: its epochs' space is not told, or the client itself. */
+static int check_rebuild(const struct client_view *client, uint32_t rebuild, struct err *err)
+{
+    for (uint32_t i = 0; i < client->numbering_count; i++)
+        if (client->numberings[i].space != client->id && client->numberings[i].rebuild == rebuild)
+            return err_set(err, ERR_PRECONDITION,
+                           "an epoch of client %s has numbers of V %" PRIu32
+                           " already, and data made from these would be taken for theirs: drop the "
+                           "epoch first, or number the state anew (--rebuild-state-force) until "
+                           "its V is another",
+                           client->name, rebuild);
+    return 0;
+}
+
 int epoch_take_rebuild(struct store_tx *tx, const struct client_view *client, uint32_t rebuild,
                        struct err *err)
 {
-    int rc = client_confirm(tx, client, err);
+    int rc = check_rebuild(client, rebuild, err);
 
+    if (!rc)
+        rc = client_confirm(tx, client, err);
     if (!rc)
         rc = store_exec(tx,
                         "UPDATE registry_epoch SET rebuild = $2 WHERE client_id = $1 "
                         "AND (space = 0 OR space = $1)",
                         STORE_WITH(STORE_V_INT(client->id), STORE_V_INT(rebuild)), NULL, err);
     return rc ? rc : client_touch(tx, client->id, err);
+}
+
+int epoch_make_client(struct store_tx *tx, const char *name, uint32_t shard_count, uint32_t rebuild,
+                      int64_t now_us, int64_t *id, struct err *err)
+{
+    int rc;
+
+    if (shard_count > CLIENT_SHARD_COUNT_MAX)
+        return err_set(err, ERR_PRECONDITION,
+                       "the state has %" PRIu32 " shards, and a client at most %d", shard_count,
+                       CLIENT_SHARD_COUNT_MAX);
+    rc = client_make(tx, name, shard_count, now_us, id, err);
+    return rc ? rc
+              : store_exec(tx, "UPDATE registry_epoch SET rebuild = $2 WHERE client_id = $1",
+                           STORE_WITH(STORE_V_INT(*id), STORE_V_INT(rebuild)), NULL, err);
 }

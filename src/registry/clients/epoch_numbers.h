@@ -18,8 +18,12 @@ int epoch_check_numbers(const struct client_view *client, const struct epoch_vie
 int epoch_choose_numbers(struct store_tx *tx, const struct client_view *client,
                          const Torg__V1__StartEpochRequest *request, struct numbering *numbering,
                          struct err *err);
-/* Inside the transaction that takes in a state as the client's first numbers: they have its V. */
+/* Inside the transaction that takes in a state as the client's first numbers: they have its V.
+ * ERR_PRECONDITION: so have others of the client. */
 int epoch_take_rebuild(struct store_tx *tx, const struct client_view *client, uint32_t rebuild,
                        struct err *err);
+/* The same of a client that is not there yet: it is made, of as many shards as the state has. */
+int epoch_make_client(struct store_tx *tx, const char *name, uint32_t shard_count, uint32_t rebuild,
+                      int64_t now_us, int64_t *id, struct err *err);
 
 #endif

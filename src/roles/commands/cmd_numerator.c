@@ -166,7 +166,8 @@ enum exit_code cmd_numerator_export(const struct invocation *invocation)
 }
 
 struct importing {
-    const struct client_view *client;
+    const char *name;
+    const struct client_view *client; /* NULL: it is made, unless the state is refused */
     const struct number_state *state;
 };
 
@@ -174,11 +175,16 @@ static int import_tx(struct store_tx *tx, void *arg, struct err *err)
 {
     const struct importing *importing = arg;
     const struct client_view *client = importing->client;
-    int rc = epoch_take_rebuild(tx, client, number_state_version(importing->state).rebuild, err);
+    uint32_t rebuild = number_state_version(importing->state).rebuild;
+    int64_t now_us = clock_wall_us(clock_system());
+    int64_t id = client ? client->id : 0;
+    uint32_t shard_count =
+        client ? client->shard_count : number_state_shard_count(importing->state);
+    int rc = client
+                 ? epoch_take_rebuild(tx, client, rebuild, err)
+                 : epoch_make_client(tx, importing->name, shard_count, rebuild, now_us, &id, err);
 
-    return rc ? rc
-              : number_state_import(tx, client->id, client->shard_count, importing->state,
-                                    clock_wall_us(clock_system()), err);
+    return rc ? rc : number_state_import(tx, id, shard_count, importing->state, now_us, err);
 }
 
 static int import_state(struct store *store, const char *client, const struct number_state *state,
@@ -186,10 +192,11 @@ static int import_state(struct store *store, const char *client, const struct nu
 {
     struct clients *clients = clients_new(store, clock_system());
     const struct client_view *view = NULL;
-    int rc = clients_obtain(clients, client, number_state_shard_count(state), &view, NULL, err);
+    int rc = clients_find(clients, client, true, &view, err);
 
-    if (!rc)
-        rc = store_write(store, import_tx, &(struct importing){view, state}, err);
+    if (!rc || rc == ERR_NOT_FOUND)
+        rc = store_write(store, import_tx, &(struct importing){client, rc ? NULL : view, state},
+                         err);
     client_unref(view);
     clients_free(clients);
     return rc;
