@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Masters of several data centres (numerator/master.h), on every coordinator: the holder is frozen
- * at each step while others go on, and comes back; then random orders of steps, freezes, kills and
- * lost answers, in simulated time. Never two states made of the same one, never a lost number.
+ * at each step while others go on, and comes back; then random orders of steps, freezes, kills,
+ * failed calls and lost answers, with two masters of one cluster and states declared void, in
+ * simulated time. Never two states made of the same one, never a lost number.
  * TORG_MODEL_SEED repeats an order.
  */
 #include "contract/cases.h"
@@ -16,12 +17,14 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "contract/coord_fixture.h"
+#include "coord/fault.h"
 #include "numerator/master.h"
 
-enum { MASTER_COUNT = 3, LIMIT_S = 60, ROUND_COUNT = 1000, ORDER_SIZE = 120 };
+/* The last two are of the first two clusters, too, and share their stores. */
+enum { CLUSTER_COUNT = 3, MASTER_COUNT = 5, LIMIT_S = 60, ROUND_COUNT = 3000, ORDER_SIZE = 60 };
 enum step { ASK, COPY, RUN, PUBLISH, STEP_END };
 
-static const char *const clusters[MASTER_COUNT] = {"vla", "sas", "iva"};
+static const char *const clusters[CLUSTER_COUNT] = {"vla", "sas", "iva"};
 
 struct centre {
     struct site *site; /* all of them */
@@ -39,6 +42,9 @@ struct site {
     int key_count;             /* that the next run brings */
     uint64_t published;        /* the ticket of the last published */
     struct number_state *last; /* as published; NULL: none yet */
+    struct number_state *previous;
+    uint64_t previous_ticket;
+    uint32_t rebuild_max; /* V of all that were */
     uint64_t count;
 };
 
@@ -48,7 +54,7 @@ static int reach(void *arg, const char *cluster, struct blob **blob, bool *is_bo
     struct site *site = arg;
 
     *is_borrowed = true;
-    for (int i = 0; i < MASTER_COUNT; i++)
+    for (int i = 0; i < CLUSTER_COUNT; i++)
         if (strcmp(clusters[i], cluster) == 0)
             *blob = site->centres[i].store;
     return *blob ? 0 : err_set(err, ERR_NOT_FOUND, "no %s", cluster);
@@ -65,13 +71,16 @@ static void open_site(struct site *site, const char *backend)
         struct centre *centre = &site->centres[i];
 
         centre->site = site;
-        centre->coord = fixture_open(site->backend.url, clusters[i], KEPT_MS);
-        OK(blob_open("memory:", &centre->store, &err));
+        centre->coord = fixture_open(site->backend.url, clusters[i % CLUSTER_COUNT], KEPT_MS);
+        if (i < CLUSTER_COUNT)
+            OK(blob_open("memory:", &centre->store, &err));
+        else
+            centre->store = site->centres[i - CLUSTER_COUNT].store;
         centre->options = (struct master_options){
             .coord = centre->coord,
             .clock = &site->clock.base,
             .numbering = "blue",
-            .cluster = clusters[i],
+            .cluster = clusters[i % CLUSTER_COUNT],
             .limit_us = LIMIT_S * SECOND_US,
             .store = centre->store,
             .reach = reach,
@@ -85,9 +94,11 @@ static void close_site(struct site *site)
 {
     for (int i = 0; i < MASTER_COUNT; i++) {
         coord_close(site->centres[i].coord);
-        blob_close(site->centres[i].store);
+        if (i < CLUSTER_COUNT)
+            blob_close(site->centres[i].store);
     }
     number_state_free(site->last);
+    number_state_free(site->previous);
     fixture_end(&site->backend);
 }
 
@@ -106,27 +117,43 @@ static void write_offers(struct centre *centre)
     buf_release(&table);
 }
 
-/* What was published is made of what was published before it, and has all its numbers. */
-static void check_published(struct centre *centre)
+/* It has all numbers of the one before. */
+static void check_goes_on(const struct number_state *last, struct number_state *state)
 {
-    struct site *site = centre->site;
-    struct number_state *state;
-    struct err err = {0};
-
-    assert_true(centre->master.made.ticket > site->published);
-    OK(number_state_load(centre->master.output, centre->store, &state, &err));
-    for (uint64_t i = 0; site->last && i < number_state_key_count(site->last); i++) {
-        struct number_entry before = number_state_entry(site->last, i), after;
+    for (uint64_t i = 0; i < number_state_key_count(last); i++) {
+        struct number_entry before = number_state_entry(last, i), after;
 
         assert_true(number_state_find(state, before.key, &after));
         assert_int_equal(after.doc_id, before.doc_id);
         assert_int_equal(after.birth, before.birth);
     }
-    if (site->last)
-        assert_int_equal(number_state_version(state).generation,
-                         number_state_version(site->last).generation + 1);
-    number_state_free(site->last);
+    assert_int_equal(number_state_version(state).rebuild, number_state_version(last).rebuild);
+    assert_int_equal(number_state_version(state).generation,
+                     number_state_version(last).generation + 1);
+}
+
+/* What was published is made of what was published before it; where that is void, under a V that
+ * nothing had. */
+static void check_published(struct centre *centre)
+{
+    bool is_void = centre->options.is_last_void;
+    struct site *site = centre->site;
+    struct number_state *state;
+    struct err err = {0};
+    uint32_t rebuild;
+
+    assert_true(centre->master.made.ticket > site->published);
+    OK(number_state_load(centre->master.output, centre->store, &state, &err));
+    rebuild = number_state_version(state).rebuild;
+    if (is_void)
+        assert_true(rebuild > site->rebuild_max || !site->published);
+    else if (site->last)
+        check_goes_on(site->last, state);
+    number_state_free(is_void ? site->last : site->previous);
+    site->previous = is_void ? site->previous : site->last;
+    site->previous_ticket = is_void ? site->previous_ticket : site->published;
     site->last = state;
+    site->rebuild_max = rebuild > site->rebuild_max ? rebuild : site->rebuild_max;
     site->published = centre->master.made.ticket;
     site->count++;
 }
@@ -182,8 +209,8 @@ static void masters_take_turns(void **state)
     struct err err = {0};
 
     open_site(&site, *state);
-    for (int i = 0; i < 2 * MASTER_COUNT; i++)
-        go_round(&site.centres[i % MASTER_COUNT]);
+    for (int i = 0; i < 2 * CLUSTER_COUNT; i++)
+        go_round(&site.centres[i % CLUSTER_COUNT]);
     OK(handover_look(site.centres[0].coord, "blue", &now, &err));
     assert_int_equal(now.ticket, 6);
     assert_int_equal(now.last.ticket, 6);
@@ -272,17 +299,50 @@ static void a_state_that_is_not_handed_on_stops_the_next_until_it_is_void(void *
 
 /* --- random orders --- */
 
+static struct handover look(const struct site *site)
+{
+    struct handover now;
+    struct err err = {0};
+
+    OK(handover_look(site->centres[0].coord, "blue", &now, &err));
+    return now;
+}
+
+/* Calls of the coordinator fail, some of them after having had their effect. */
+static void step_in_trouble(struct centre *centre, struct rng *rng)
+{
+    const struct handover before = look(centre->site);
+    enum step was = centre->step;
+    struct handover after;
+    struct err err = {0};
+    int rc;
+
+    if (was == ASK)
+        centre->options.is_last_void = rng_below(rng, 20) == 0;
+    if (rng_below(rng, 2))
+        coord_fault_next(COORD_FAULT_SET, 1 + (int)rng_below(rng, 9), rng_below(rng, 3) > 0);
+    if (rng_below(rng, 8) == 0)
+        coord_fault_next(COORD_FAULT_GET, 1 + (int)rng_below(rng, 9), false);
+    rc = step(centre, &err);
+    coord_fault_clear();
+    after = look(centre->site);
+    if (was == ASK && rc == ERR_EXISTS) /* another has it, and not this one itself */
+        assert_int_equal(after.ticket, before.ticket);
+    if (was != PUBLISH || rc == 0 || after.last.ticket != centre->master.made.ticket)
+        return;
+    assert_int_equal(rc, ERR_UNAVAILABLE); /* not known: it is published */
+    check_published(centre);
+}
+
 static void random_orders_make_one_row_of_states(void **state)
 {
     const char *text = getenv("TORG_MODEL_SEED");
     uint64_t seed = text && text[0] ? strtoull(text, NULL, 10) : random_u64(), count = 0;
     struct rng rng = rng_seeded(seed);
-    struct err err;
 
     print_message("seed %" PRIu64 "\n", seed);
     for (int round = 0; round < ROUND_COUNT; round++) {
         struct site site;
-        struct handover now;
 
         open_site(&site, *state);
         for (int i = 0; i < ORDER_SIZE; i++) {
@@ -294,10 +354,10 @@ static void random_orders_make_one_row_of_states(void **state)
             else if (what < 20)
                 clock_manual_advance(&site.clock, (int64_t)rng_below(&rng, LIMIT_S) * SECOND_US);
             else
-                step(centre, &err);
+                step_in_trouble(centre, &rng);
         }
-        assert_int_equal(handover_look(site.centres[0].coord, "blue", &now, &err), 0);
-        assert_int_equal(now.last.ticket, site.published);
+        assert_int_equal(look(&site).last.ticket, site.published);
+        assert_int_equal(look(&site).previous.ticket, site.previous_ticket);
         count += site.count;
         close_site(&site);
     }
@@ -318,6 +378,6 @@ int main(int argc, char **argv)
 
     for (size_t i = 0; i < ARRAY_COUNT(backends); i++)
         cases_add(&list, all, ARRAY_COUNT(all), backends[i], backends[i]);
-    cases_add(&list, simulated, ARRAY_COUNT(simulated), "memory", "memory");
+    cases_add(&list, simulated, ARRAY_COUNT(simulated), "fault:memory", "fault:memory");
     return cases_run(&list, argc, argv);
 }
