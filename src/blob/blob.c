@@ -3,6 +3,7 @@
 #include "blob/blob.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -192,7 +193,7 @@ int blob_append(struct blob_writer *writer, struct bytes piece, struct err *err)
     object_check(writer, BLOB_WRITER_MAGIC);
     assert(!writer->failed && writer->size <= BLOB_SIZE_MAX);
     if (piece.size > BLOB_SIZE_MAX - writer->size)
-        rc = err_set(err, ERR_LIMIT, "a blob has at most %d bytes", BLOB_SIZE_MAX);
+        rc = err_set(err, ERR_LIMIT, "a blob has at most %" PRIu64 " bytes", BLOB_SIZE_MAX);
     else
         rc = writer->blob->ops->append(writer, piece, err);
     writer->failed = rc != 0;

@@ -167,16 +167,19 @@ static int memory_begin(struct blob *blob, const char *name, struct blob_writer 
     (void)err;
     fresh->base.blob = blob;
     fresh->name = mem_strdup(name);
-    buf_init(&fresh->content, BLOB_SIZE_MAX);
+    buf_init(&fresh->content, BLOB_MEMORY_SIZE_MAX);
     *writer = &fresh->base;
     return 0;
 }
 
 static int memory_append(struct blob_writer *writer, struct bytes piece, struct err *err)
 {
-    (void)err; /* the size is checked by blob.c, so the buffer cannot fail */
-    buf_put(&container_of(writer, struct memory_writer, base)->content, piece);
-    return 0;
+    struct buf *content = &container_of(writer, struct memory_writer, base)->content;
+
+    buf_put(content, piece);
+    return buf_failed(content) ? err_set(err, ERR_LIMIT, "a blob in memory has at most %d bytes",
+                                         BLOB_MEMORY_SIZE_MAX)
+                               : 0;
 }
 
 static void memory_abort(struct blob_writer *base)

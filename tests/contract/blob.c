@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "blob/backend.h"
 #include "blob/blob.h"
 #include "blob/bounds.h"
 #include "blob/fault.h"
@@ -294,6 +295,27 @@ static void a_blob_has_a_limit(void **state)
     assert_int_equal(blob_put(place.blob, "big", bytes_make(zeros, piece + 1), &err), ERR_LIMIT);
     assert_absent(place.blob, "big");
     munmap(zeros, piece + 1);
+    end(&place);
+}
+
+/* Counted by the writer: as if so much had been appended before. */
+static void what_is_streamed_has_a_limit_of_its_own(void **state)
+{
+    struct blob_writer *writer;
+    struct place place;
+    struct err err = {0};
+
+    begin(&place, *state);
+    assert_int_equal(blob_begin(place.blob, "big", &writer, &err), 0);
+    assert_int_equal(blob_append(writer, bytes_of("begin"), &err), 0);
+    writer->size = UINT64_C(5) << 30; /* a state of 50 million keys */
+    assert_int_equal(blob_append(writer, bytes_of("more"), &err), 0);
+    writer->size = BLOB_SIZE_MAX - 4;
+    assert_int_equal(blob_append(writer, bytes_of("last"), &err), 0);
+    assert_int_equal(blob_append(writer, bytes_of("1"), &err), ERR_LIMIT);
+    assert_non_null(strstr(err.text, "68719476736 bytes"));
+    blob_abort(writer);
+    assert_absent(place.blob, "big");
     end(&place);
 }
 
@@ -727,10 +749,15 @@ int main(int argc, char **argv)
 {
     static const char *const backends[] = {"memory", "dir", "fault:memory", "fault:dir"};
     static const struct test_case all[] = {
-        CASE(what_is_put_is_there),         CASE(ranges),
-        CASE(bad_names_are_refused),        CASE(deleting_twice_is_fine),
-        CASE(lists_are_in_order_and_paged), CASE(pieces_appear_with_the_commit),
-        CASE(a_blob_has_a_limit),           CASE(random_calls_agree_with_a_map),
+        CASE(what_is_put_is_there),
+        CASE(ranges),
+        CASE(bad_names_are_refused),
+        CASE(deleting_twice_is_fine),
+        CASE(lists_are_in_order_and_paged),
+        CASE(pieces_appear_with_the_commit),
+        CASE(a_blob_has_a_limit),
+        CASE(what_is_streamed_has_a_limit_of_its_own),
+        CASE(random_calls_agree_with_a_map),
         CASE(readers_see_whole_blobs_only),
     };
     static const struct test_case of_faults[] = {CASE(a_failed_put_changes_nothing)};

@@ -161,6 +161,10 @@ def values_by_key_become_values_by_number():
             tap.equal(read[:3], (numbers, shard, 2))
             tap.equal({pk: read[3][number] for pk, number in docs.items()}, {pk: score(pk) for pk in docs})
         tap.contains(client.torg(*build, "--output", "score", files[0], code=2), "no numbers of shard 1")
+        tap.contains(client.torg(*build, "--output", "score", files[0], files[0], code=2), "both of shard 0")
+        (client.place.dir / "copy.numbers").write_bytes((client.place.dir / files[1]).read_bytes())
+        tap.contains(client.torg(*build, "--output", "score", files[1], "copy.numbers", code=2),
+                     f"{files[1]} and copy.numbers are both of shard 1")
         client.place.write("bad.csv", "pk,value\nbike-1,many\n")
         tap.contains(client.torg("column", "build", "--values", "bad.csv", "--output", "bad", *files, code=2),
                      'value "many": expected a number')

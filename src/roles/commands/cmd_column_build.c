@@ -72,6 +72,27 @@ static int load_state(struct building *building, const char *name, struct err *e
     return 0;
 }
 
+/* Each shard is of one of them: two exports of the same would leave another out. */
+static int check_twice(const struct invocation *invocation, const struct building *building,
+                       struct err *err)
+{
+    for (uint32_t shard = 0; shard < building->shard_count; shard++) {
+        const char *first = NULL;
+
+        for (uint32_t i = 0; i < building->state_count; i++) {
+            if (number_state_shard_size(building->states[i], shard) == 0)
+                continue;
+            if (first)
+                return err_set(err, ERR_INVALID,
+                               "%s and %s are both of shard %" PRIu32
+                               ": give the export of each shard, once",
+                               first, invocation->arguments[i], shard);
+            first = invocation->arguments[i];
+        }
+    }
+    return 0;
+}
+
 static int load_states(const struct invocation *invocation, struct building *building,
                        struct err *err)
 {
@@ -79,6 +100,8 @@ static int load_states(const struct invocation *invocation, struct building *bui
 
     for (size_t i = 0; i < invocation->argument_count && !rc; i++)
         rc = load_state(building, invocation->arguments[i], err);
+    if (!rc)
+        rc = check_twice(invocation, building, err);
     if (!rc && building->state_count > 1 && building->state_count != building->shard_count)
         return err_set(err, ERR_INVALID,
                        "%" PRIu32 " states of numbers with %" PRIu32
