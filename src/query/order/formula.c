@@ -53,7 +53,7 @@ struct reader {
     struct err *err;
 };
 
-static int refuse(struct reader *reader, const char *what)
+static int refuse_formula(struct reader *reader, const char *what)
 {
     return err_set(reader->err, ERR_INVALID, "%s: byte %zu: %s", reader->where, reader->at + 1,
                    what);
@@ -113,7 +113,7 @@ static int read_number(struct reader *reader, double *number)
     digits[size] = '\0';
     *number = strtod(digits, &end);
     if (end == digits || *end || !isfinite(*number))
-        return refuse(reader, "a number is expected");
+        return refuse_formula(reader, "a number is expected");
     if (negative)
         *number = -*number;
     reader->at += size;
@@ -173,7 +173,7 @@ static int expect(struct reader *reader, char sign)
 {
     const char text[] = {sign, ' ', 'i', 's', ' ', 'e', 'x', 'p', 'e', 'c', 't', 'e', 'd', 0};
 
-    return accept(reader, sign) ? 0 : refuse(reader, text);
+    return accept(reader, sign) ? 0 : refuse_formula(reader, text);
 }
 
 static int read_sum(struct reader *reader);
@@ -197,8 +197,8 @@ static int read_of_field(struct reader *reader, uint8_t kind)
     if (rc)
         return rc;
     if (field && field->type != (kind == STEP_AGE ? FIELD_DATE : FIELD_GEO))
-        return refuse(reader, kind == STEP_AGE ? "age() needs a date field"
-                                               : "distance() needs a geo field");
+        return refuse_formula(reader, kind == STEP_AGE ? "age() needs a date field"
+                                                       : "distance() needs a geo field");
     if (kind == STEP_DISTANCE) {
         rc = expect(reader, ',');
         rc = rc ? rc : read_number(reader, &lat);
@@ -207,7 +207,7 @@ static int read_of_field(struct reader *reader, uint8_t kind)
         if (rc)
             return rc;
         if (!(fabs(lat) <= 90 && fabs(lon) <= 180))
-            return refuse(reader, "a point is -90 to 90 and -180 to 180 degrees");
+            return refuse_formula(reader, "a point is -90 to 90 and -180 to 180 degrees");
         step.lat = (int32_t)lround(lat * 1e7);
         step.lon = (int32_t)lround(lon * 1e7);
     }
@@ -231,18 +231,18 @@ static int read_has(struct reader *reader)
     rc = read_field(reader, read_name(reader), &field);
     rc = rc ? rc : expect(reader, ',');
     if (rc || peek(reader) != '"')
-        return rc ? rc : refuse(reader, "a value in quotes is expected");
+        return rc ? rc : refuse_formula(reader, "a value in quotes is expected");
     value = bytes_skip(reader->text, ++reader->at);
     close = memchr(value.data, '"', value.size);
     if (!close)
-        return refuse(reader, "a value in quotes is expected");
+        return refuse_formula(reader, "a value in quotes is expected");
     value.size = (size_t)(close - value.data);
     reader->at += value.size + 1;
     rc = expect(reader, ')');
     if (rc)
         return rc;
     if (field && (!field_has_dictionary(field) || field->multiple))
-        return refuse(reader, "has() needs a keyword or a category with one value");
+        return refuse_formula(reader, "has() needs a keyword or a category with one value");
     step.column = column_of(reader, field);
     if (step.column) {
         const struct dictionary *dictionary = column_dictionary(step.column);
@@ -304,7 +304,7 @@ static int read_value(struct reader *reader)
     if (rc || !field)
         return rc ? rc : add_nothing(reader);
     if (field->type < FIELD_INTEGER || field->type > FIELD_BOOLEAN)
-        return refuse(reader, "only numbers, dates and booleans have a value here");
+        return refuse_formula(reader, "only numbers, dates and booleans have a value here");
     for (i = 0; field->type == FIELD_DECIMAL && i < field->scale; i++)
         step.number *= 10;
     step.is_flag = field->type == FIELD_BOOLEAN;
@@ -334,7 +334,7 @@ static int read_factor(struct reader *reader)
     } else if (is_name(next)) {
         rc = read_value(reader);
     } else {
-        rc = refuse(reader, "a number, a field, a function or a bracket is expected");
+        rc = refuse_formula(reader, "a number, a field, a function or a bracket is expected");
     }
     reader->depth--;
     return rc;
@@ -384,7 +384,7 @@ static int read_formula(struct reader *reader)
     rc = read_sum(reader);
     peek(reader);
     if (!rc && reader->at < reader->text.size)
-        rc = refuse(reader, "the formula should end here");
+        rc = refuse_formula(reader, "the formula should end here");
     if (!rc)
         made->factor_max = formula_find_factor(made->steps, made->count);
     return rc;

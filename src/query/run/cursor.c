@@ -229,7 +229,7 @@ static bool open_cursor(struct bytes cursor, struct bytes *body)
     return true;
 }
 
-static int refuse(struct err *err)
+static int refuse_cursor(struct err *err)
 {
     return err_set(err, ERR_INVALID, "cursor: was not issued here, or was cut; begin without it");
 }
@@ -246,7 +246,7 @@ int cursor_decode(struct bytes bytes, uint64_t query_hash, struct arena *arena,
         !get_hash(&body, &cursor->query_hash) || !get_i64(&body, &cursor->epoch) ||
         !get_u32(&body, &cursor->depth) || !get_i64(&body, &cursor->now) ||
         !get_places(&body, arena, cursor) || !get_words(&body, arena, &cursor->words) || body.size)
-        return refuse(err);
+        return refuse_cursor(err);
     if (cursor->query_hash != query_hash)
         return err_set(err, ERR_INVALID, "cursor: belongs to another query; begin without it");
     return 0;
@@ -287,7 +287,7 @@ int cursor_text(struct bytes cursor, const char *sent, struct arena *arena, cons
     if (!cursor.size)
         return 0;
     if (!open_cursor(cursor, &body) || !get_text(&body, &sent_hash, &searched))
-        return refuse(err);
+        return refuse_cursor(err);
     if (searched.size && sent_hash == hash64(bytes_of(sent)))
         *text = arena_text(arena, searched);
     return 0;

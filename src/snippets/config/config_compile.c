@@ -19,8 +19,8 @@
 #include "snippets/parts/files.h"
 
 /* Where an option of the section was set: a section that inherits it is told beside. */
-static int refuse(struct config_loader *loader, const struct draft *draft, enum option_id id,
-                  const char *reason)
+static int refuse_option(struct config_loader *loader, const struct draft *draft, enum option_id id,
+                         const char *reason)
 {
     const struct option_value *value = draft->all[id];
     bool is_own = value && draft->values && value == &draft->values[id];
@@ -75,7 +75,7 @@ static int compile_schema(struct config_loader *loader, const struct draft *draf
     if (!rc)
         rc = json_schema_compile(buf_bytes(&json), &options, &made->schema, &err);
     buf_release(&json);
-    return rc ? refuse(loader, draft, id, err.text) : 0;
+    return rc ? refuse_option(loader, draft, id, err.text) : 0;
 }
 
 static int take_schema(struct config_loader *loader, const struct draft *draft, enum option_id id,
@@ -117,8 +117,8 @@ static int make_part(struct config_loader *loader, const struct draft *draft, en
     struct err err;
 
     if (!make)
-        return argument.size ? refuse(loader, draft, id, "it takes no argument") : 0;
-    return make(&setup, state, &err) ? refuse(loader, draft, id, err.text) : 0;
+        return argument.size ? refuse_option(loader, draft, id, "it takes no argument") : 0;
+    return make(&setup, state, &err) ? refuse_option(loader, draft, id, err.text) : 0;
 }
 
 static int take_validator(struct config_loader *loader, const struct draft *draft)
@@ -130,10 +130,10 @@ static int take_validator(struct config_loader *loader, const struct draft *draf
         return 0;
     snippet->validator = snippet_validator_find(name, &argument);
     if (!snippet->validator)
-        return refuse(loader, draft, OPTION_SPECIAL_VALIDATOR, "there is no such validator");
+        return refuse_option(loader, draft, OPTION_SPECIAL_VALIDATOR, "there is no such validator");
     if (snippet->inputs & ~snippet->validator->formats)
-        return refuse(loader, draft, OPTION_SPECIAL_VALIDATOR,
-                      "it does not know all formats of Input");
+        return refuse_option(loader, draft, OPTION_SPECIAL_VALIDATOR,
+                             "it does not know all formats of Input");
     return make_part(loader, draft, OPTION_SPECIAL_VALIDATOR, snippet->validator->make, argument,
                      &snippet->validator_state);
 }
@@ -145,19 +145,20 @@ static int check_languages(struct config_loader *loader, const struct draft *dra
     size_t i;
 
     if (snippet->language_count && !snippet->convertor)
-        return refuse(loader, draft, OPTION_OUTPUT_LANGUAGES,
-                      "languages need a SpecialConvertor that knows them");
+        return refuse_option(loader, draft, OPTION_OUTPUT_LANGUAGES,
+                             "languages need a SpecialConvertor that knows them");
     if (snippet->language_count && !snippet->convertor->knows_languages)
-        return refuse(loader, draft, OPTION_OUTPUT_LANGUAGES, "the convertor knows no languages");
+        return refuse_option(loader, draft, OPTION_OUTPUT_LANGUAGES,
+                             "the convertor knows no languages");
     if (snippet->language_count > SNIPPET_LANGUAGE_COUNT_MAX)
-        return refuse(loader, draft, OPTION_OUTPUT_LANGUAGES, "too many languages");
+        return refuse_option(loader, draft, OPTION_OUTPUT_LANGUAGES, "too many languages");
     for (i = 0; i < snippet->language_count; i++) {
         if (!snippet->languages[i].size || snippet_language_check(snippet->languages[i], &err))
-            return refuse(loader, draft, OPTION_OUTPUT_LANGUAGES, "that is not a language");
+            return refuse_option(loader, draft, OPTION_OUTPUT_LANGUAGES, "that is not a language");
         if (snippet->convertor->has_language &&
             !snippet->convertor->has_language(snippet->convertor_state, snippet->languages[i]))
-            return refuse(loader, draft, OPTION_OUTPUT_LANGUAGES,
-                          "the convertor does not know one of them");
+            return refuse_option(loader, draft, OPTION_OUTPUT_LANGUAGES,
+                                 "the convertor does not know one of them");
     }
     return 0;
 }
@@ -177,18 +178,19 @@ static int take_convertor(struct config_loader *loader, const struct draft *draf
     if (name.size) {
         snippet->convertor = snippet_convertor_find(name, &argument);
         if (!snippet->convertor)
-            return refuse(loader, draft, OPTION_SPECIAL_CONVERTOR, "there is no such convertor");
+            return refuse_option(loader, draft, OPTION_SPECIAL_CONVERTOR,
+                                 "there is no such convertor");
         for (format = 0; format < SNIPPET_FORMAT_COUNT; format++) {
             if (snippet->inputs & 1u << format &&
                 !snippet->convertor->can((enum snippet_format)format, snippet->output))
-                return refuse(loader, draft, OPTION_SPECIAL_CONVERTOR,
-                              "it cannot convert all formats of Input to Output");
+                return refuse_option(loader, draft, OPTION_SPECIAL_CONVERTOR,
+                                     "it cannot convert all formats of Input to Output");
         }
         rc = make_part(loader, draft, OPTION_SPECIAL_CONVERTOR, snippet->convertor->make, argument,
                        &snippet->convertor_state);
     } else if (snippet->inputs != 1u << snippet->output) {
-        return refuse(loader, draft, OPTION_INPUT,
-                      "Input differs from Output, and there is no SpecialConvertor");
+        return refuse_option(loader, draft, OPTION_INPUT,
+                             "Input differs from Output, and there is no SpecialConvertor");
     }
     return rc ? rc : check_languages(loader, draft);
 }
@@ -207,19 +209,21 @@ static int take_topic(struct config_loader *loader, const struct draft *draft)
     if (!topic.size)
         return 0;
     if (!format)
-        return refuse(loader, draft, OPTION_INPUT_TOPIC, "a topic needs InputForLB, its format");
+        return refuse_option(loader, draft, OPTION_INPUT_TOPIC,
+                             "a topic needs InputForLB, its format");
     if (!name.size)
-        return refuse(loader, draft, OPTION_INPUT_TOPIC, "a topic needs a KeyExtractor");
+        return refuse_option(loader, draft, OPTION_INPUT_TOPIC, "a topic needs a KeyExtractor");
     if (format->formats & ~snippet->inputs)
-        return refuse(loader, draft, OPTION_INPUT_FOR_LB, "it is none of the formats of Input");
+        return refuse_option(loader, draft, OPTION_INPUT_FOR_LB,
+                             "it is none of the formats of Input");
     snippet->topic = arena_text(loader->arena, topic);
     snippet->topic_format = format_of(format->formats);
     snippet->extractor = snippet_extractor_find(name, &argument);
     if (!snippet->extractor)
-        return refuse(loader, draft, OPTION_KEY_EXTRACTOR, "there is no such extractor");
+        return refuse_option(loader, draft, OPTION_KEY_EXTRACTOR, "there is no such extractor");
     if (format->formats & ~snippet->extractor->formats)
-        return refuse(loader, draft, OPTION_KEY_EXTRACTOR,
-                      "it does not know the format InputForLB");
+        return refuse_option(loader, draft, OPTION_KEY_EXTRACTOR,
+                             "it does not know the format InputForLB");
     return make_part(loader, draft, OPTION_KEY_EXTRACTOR, snippet->extractor->make, argument,
                      &snippet->extractor_state);
 }
@@ -232,19 +236,19 @@ static int take_formats(struct config_loader *loader, const struct draft *draft)
     const struct option_value *input = draft->all[OPTION_INPUT];
 
     if (!draft->all[OPTION_OUTPUT])
-        return refuse(loader, draft, OPTION_OUTPUT, "the snippet has no format");
+        return refuse_option(loader, draft, OPTION_OUTPUT, "the snippet has no format");
     snippet->output = format_of(draft->all[OPTION_OUTPUT]->formats);
     if (input)
         snippet->inputs = input->formats;
     else if (is_true(draft, OPTION_INPUT_SAME_AS_OUTPUT, true))
         snippet->inputs = 1u << snippet->output;
     else
-        return refuse(loader, draft, OPTION_INPUT_SAME_AS_OUTPUT,
-                      "it is false, and there is no Input");
+        return refuse_option(loader, draft, OPTION_INPUT_SAME_AS_OUTPUT,
+                             "it is false, and there is no Input");
     if (text_of(draft, OPTION_INPUT_JSON_SCHEMA).size && !(snippet->inputs & 1u << SNIPPET_JSON))
-        return refuse(loader, draft, OPTION_INPUT_JSON_SCHEMA, "no Input is JSON");
+        return refuse_option(loader, draft, OPTION_INPUT_JSON_SCHEMA, "no Input is JSON");
     if (text_of(draft, OPTION_OUTPUT_JSON_SCHEMA).size && snippet->output != SNIPPET_JSON)
-        return refuse(loader, draft, OPTION_OUTPUT_JSON_SCHEMA, "Output is not JSON");
+        return refuse_option(loader, draft, OPTION_OUTPUT_JSON_SCHEMA, "Output is not JSON");
     return 0;
 }
 

@@ -20,8 +20,8 @@ struct gathering {
 
 static int gather(struct gathering *gathering, struct draft *draft, unsigned depth);
 
-static int refuse(struct gathering *gathering, const struct draft *draft, struct bytes name,
-                  const char *reason)
+static int refuse_section_name(struct gathering *gathering, const struct draft *draft,
+                               struct bytes name, const char *reason)
 {
     const struct option_value *recursive = draft->all[OPTION_RECURSIVE];
 
@@ -44,9 +44,9 @@ static int follow(struct gathering *gathering, struct draft *draft, struct bytes
                             : arena_text(loader->arena, name);
     target = name.size ? config_tree_find(loader, bytes_of(path)) : NULL;
     if (!target || !target->parent)
-        return refuse(gathering, draft, name, "is not a section");
+        return refuse_section_name(gathering, draft, name, "is not a section");
     if (target->colour == 1)
-        return refuse(gathering, draft, name, "leads back here");
+        return refuse_section_name(gathering, draft, name, "leads back here");
     return gather(gathering, target, depth + 1);
 }
 
@@ -106,8 +106,8 @@ static int make_section(struct config_loader *loader, struct draft *draft,
     if (!draft->parent)
         return 0; /* nobody acts on all */
     if (draft->all[OPTION_RECURSIVE] && !draft->first_child)
-        return refuse(&gathering, draft, draft->all[OPTION_RECURSIVE]->texts[0],
-                      "is below a snippet, which is not a group");
+        return refuse_section_name(&gathering, draft, draft->all[OPTION_RECURSIVE]->texts[0],
+                                   "is below a snippet, which is not a group");
     rc = gather(&gathering, draft, 0);
     if (rc)
         return rc;

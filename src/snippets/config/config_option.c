@@ -42,7 +42,8 @@ bool option_is_inherited(enum option_id id)
     return !options[id].is_own;
 }
 
-static int refuse(struct config_loader *loader, const struct text_field *field, const char *wanted)
+static int refuse_value(struct config_loader *loader, const struct text_field *field,
+                        const char *wanted)
 {
     return config_refuse(loader, field->line, field->column, ERR_INVALID, "%.*s: expected %s",
                          BYTES_ARG(field->name), wanted);
@@ -57,7 +58,7 @@ static int read_bool(struct config_loader *loader, const struct text_field *fiel
         is_word && (bytes_equal_text(field->value, "true") || bytes_equal_text(field->value, "1"));
     if (!value->is_true && !(is_word && (bytes_equal_text(field->value, "false") ||
                                          bytes_equal_text(field->value, "0"))))
-        return refuse(loader, field, "true or false");
+        return refuse_value(loader, field, "true or false");
     return 0;
 }
 
@@ -65,7 +66,7 @@ static int read_number(struct config_loader *loader, const struct text_field *fi
                        struct option_value *value)
 {
     if (field->kind != TEXT_FIELD_WORD || !text_to_u64(field->value, &value->number))
-        return refuse(loader, field, "a number, 0 or more");
+        return refuse_value(loader, field, "a number, 0 or more");
     if (value->number > max)
         return config_refuse(loader, field->line, field->column, ERR_LIMIT,
                              "%.*s: at most %llu is expected", BYTES_ARG(field->name),
@@ -79,9 +80,9 @@ static int read_format(struct config_loader *loader, const struct text_field *fi
     enum snippet_format format;
 
     if (field->kind != TEXT_FIELD_WORD || !snippet_format_find(field->value, &format))
-        return refuse(loader, field, "TEXT, JSON, PB, XML or BINARY");
+        return refuse_value(loader, field, "TEXT, JSON, PB, XML or BINARY");
     if (value->formats & 1u << format)
-        return refuse(loader, field, "each format once");
+        return refuse_value(loader, field, "each format once");
     value->formats |= 1u << format;
     return 0;
 }
@@ -94,9 +95,9 @@ static int read_text(struct config_loader *loader, const struct text_field *fiel
     if (field->kind != TEXT_FIELD_STRING ||
         memchr(field->value.data ? field->value.data : (const uint8_t *)"", 0, field->value.size) ||
         !text_is_utf8(field->value))
-        return refuse(loader, field, "a text in quotation marks");
+        return refuse_value(loader, field, "a text in quotation marks");
     if (value->text_count >= SNIPPET_GROUP_COUNT_MAX)
-        return refuse(loader, field, "fewer of them");
+        return refuse_value(loader, field, "fewer of them");
     value->texts = arena_array(loader->arena, value->text_count + 1, sizeof(*old));
     if (value->text_count)
         memcpy(value->texts, old, value->text_count * sizeof(*old));
