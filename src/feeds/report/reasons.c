@@ -169,8 +169,9 @@ void feed_reasons_print(struct feed_reasons *reasons, bool is_russian, struct bu
     const struct feed_reason *list = feed_reasons_list(reasons, &count);
 
     for (size_t i = 0; i < count; i++) {
-        buf_printf(out, "  %8" PRIu64 "  %s%s%s\n", list[i].count, list[i].field,
-                   *list[i].field ? ": " : "", said(reasons, &list[i], is_russian));
+        buf_printf(out, "  %8" PRIu64 "  %s%s%s\n", list[i].count,
+                   feed_field_said(list[i].field, is_russian), *list[i].field ? ": " : "",
+                   said(reasons, &list[i], is_russian));
         print_rows(&list[i], is_russian, out);
     }
 }

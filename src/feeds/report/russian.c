@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/memory.h"
 
 enum { PLACE_COUNT_MAX = 8, DEPTH_MAX = 4 };
 
@@ -137,4 +138,51 @@ const char *feed_reason_said(const char *reason, bool is_russian, struct arena *
     const char *words = is_russian ? in_russian(reason, arena, 0) : NULL;
 
     return words ? words : reason;
+}
+
+/* By the first word of the field: "contacts.phones[0]" is "contacts". */
+static const struct {
+    const char *field;
+    const char *words;
+} field_words[] = {
+    {"external_id", "номер"},
+    {"category", "категория"},
+    {"category_id", "категория"},
+    {"title", "название"},
+    {"description", "описание"},
+    {"url", "ссылка"},
+    {"price", "цена"},
+    {"old_price", "старая цена"},
+    {"sale_price", "цена со скидкой"},
+    {"currency", "валюта"},
+    {"salary", "зарплата"},
+    {"condition", "состояние"},
+    {"photos", "фото"},
+    {"photo_count", "фото"},
+    {"address", "адрес"},
+    {"latitude", "широта"},
+    {"longitude", "долгота"},
+    {"contacts", "контакты"},
+    {"contact_name", "контактное лицо"},
+    {"phones", "телефоны"},
+    {"email", "почта"},
+    {"available", "наличие"},
+    {"deleted", "удаление"},
+    {"attributes", "характеристики"},
+    {"properties", "свойства"},
+    {"delivery", "доставка"},
+    {"exchange", "обмен"},
+    {"seller_kind", "кто продаёт"},
+    {"row", "запись"},
+};
+
+const char *feed_field_said(const char *field, bool is_russian)
+{
+    size_t size = strcspn(field, ".[");
+
+    for (size_t i = 0; is_russian && i < ARRAY_COUNT(field_words); i++) {
+        if (bytes_equal_text(bytes_make(field, size), field_words[i].field))
+            return field_words[i].words;
+    }
+    return field;
 }

@@ -26,6 +26,9 @@ extern const size_t feed_words_russian_count;
 /* Of the arena, or NULL: it is not known. */
 const char *feed_reason_in_russian(const char *reason, struct arena *arena);
 
+/* What the field of a reason is called: "цена" for "price"; where it is not known as it is. */
+const char *feed_field_said(const char *field, bool is_russian);
+
 /* In Russian if it is wanted and known, else as it is. */
 const char *feed_reason_said(const char *reason, bool is_russian, struct arena *arena);
 
