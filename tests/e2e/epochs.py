@@ -286,7 +286,7 @@ def a_refused_import_leaves_no_client_and_no_two_numberings_of_a_version():
         place = client.place
         for options, part in ((("--type", "7"), "the state's type is 7, the client's is 1"),
                               (("--output-sharding-scheme", "10002"), "sharding scheme is 10002"),
-                              (("--output-sharding-scheme", "4096"), "the state has 4096 shards, and a client at most")):
+                              (("--output-sharding-scheme", "4096"), "the state has 4096 shards, and a client")):
             told = place.torg("numerator", "import", state_of(place, "bad.numbers", *options))
             tap.contains(told.stderr, part)
             tap.contains(place.torg("epoch", "status").stderr, "there is no client default")

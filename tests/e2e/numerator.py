@@ -240,6 +240,33 @@ def a_run_that_is_killed_leaves_the_state_that_was_there():
         tap.equal((place.dir / "1.numbers").read_bytes(), before)
 
 
+def peak_kb(place, batch):
+    """What a run from the first state takes at most, by itself."""
+    process = subprocess.Popen([TORG, *batch.words()], cwd=place.dir, env=environment(), stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    tap.equal(process.returncode, 0)
+    return usage.ru_maxrss
+
+
+@tap.test
+def memory_is_that_of_the_state_however_long_the_input_is():
+    """The same keys come again and again: 60 MB of them, and what a run takes does not follow."""
+    with Place() as place:
+        batch = Batch(place)
+        page = "".join(f"offer-{'x' * 40}-{i}\n" for i in range(1000))
+        before = 0
+        for pages in (1, 1200):
+            with open(place.dir / "offers.csv", "w") as file:
+                file.write("pk\n")
+                for _ in range(pages):
+                    file.write(page)
+            size_kb = os.stat(place.dir / "offers.csv").st_size >> 10
+            taken = peak_kb(place, batch)
+            tap.equal(not before or taken - before < size_kb / 2, True, f"{before} and {taken} kB for {size_kb} kB")
+            before = taken
+
+
 def master(place, coord, cluster, other, *words):
     return [TORG, "numerator", "master", "--numbering", "blue", "--cluster", cluster, "--store",
             f"dir:{place.dir}/{cluster}", "--reach", f"{other}=dir:{place.dir}/{other}",
