@@ -18,10 +18,10 @@ struct explainer {
     struct arena *arena;
 };
 
-static struct bytes explain_text(struct arena *arena, const char *format, ...)
+static struct bytes print_text(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static struct bytes explain_text(struct arena *arena, const char *format, ...)
+static struct bytes print_text(struct arena *arena, const char *format, ...)
 {
     va_list args;
     struct bytes told;
@@ -113,7 +113,7 @@ static int explain_clause(const struct explainer *explainer, const struct text_c
                   &stats, err);
     explanation->holds = matches == (clause->occur != OCCUR_NOT);
     explanation->value = (double)score;
-    explanation->text = explain_text(
+    explanation->text = print_text(
         explainer->arena, "%s %s \"%.*s\"%.*s: %s (%.*s)", occurs[clause->occur],
         kinds[clause->kind], BYTES_ARG(clause->text), BYTES_ARG(tell_also(explainer, clause)),
         matches ? "it has" : "it has not", BYTES_ARG(tell_terms(explainer, &stats)));
@@ -133,7 +133,7 @@ static int explain_text(const struct explainer *explainer, const struct query_te
     for (i = 0; i < text->count && !rc; i++)
         rc = explain_clause(explainer, &text->clauses[i], &children[i], err);
     explanation->value = (double)score;
-    explanation->text = explain_text(explainer->arena, "text: score %g", (double)score);
+    explanation->text = print_text(explainer->arena, "text: score %g", (double)score);
     explanation->children = children;
     explanation->count = text->count;
     return rc;
@@ -175,9 +175,9 @@ static void explain_sort(const struct explainer *explainer, const struct sort_pl
         children[i].holds = true;
         children[i].value = sort_key_value(&sort->keys[i], key);
         children[i].text =
-            explain_text(explainer->arena, "%s%s%s: %g", kinds[sort->keys[i].kind],
-                         sort->keys[i].field ? " " : "",
-                         sort->keys[i].field ? sort->keys[i].field->name : "", children[i].value);
+            print_text(explainer->arena, "%s%s%s: %g", kinds[sort->keys[i].kind],
+                       sort->keys[i].field ? " " : "",
+                       sort->keys[i].field ? sort->keys[i].field->name : "", children[i].value);
     }
     explanation->holds = true;
     explanation->text = bytes_of("order");
@@ -214,8 +214,8 @@ static int explain_stage(const struct explainer *explainer, const struct query_s
     explain_sort(explainer, &stage.sort, source->text.count ? (float)parts[1].value : 0,
                  &parts[count++]);
     explanation->value = source->text.count ? parts[1].value : 0;
-    explanation->text = explain_text(explainer->arena, "document %u is %s", explainer->id,
-                                     explanation->holds ? "a hit" : "not a hit");
+    explanation->text = print_text(explainer->arena, "document %u is %s", explainer->id,
+                                   explanation->holds ? "a hit" : "not a hit");
     explanation->children = parts;
     explanation->count = count;
     return 0;
