@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # needs: postgres
-"""relevance.py [--quick] [--sets a,b] [--engines a,b] [--show N] - is what is meant found, and first?
+"""relevance.py [--quick] [--sets a,b] [--engines a,b] [--without a,b] [--show N] - is what is meant found, and first?
 
 Judged searches: Medlars and CISI (public; TORG_RELEVANCE_DATA names their folder), `hardware` (made-up titles of
 a hardware shop, with queries that name a thing and some of its properties), `store` and `store-kept` (a larger shop
 whose things share their words; the two halves of its queries: one to look at, one that is only measured), `demo`
 (offers of `torg demo`; one is known and asked for with words dropped, added, misspelt, in another order, as synonyms,
 in other units). The same titles and texts are searched by SearchOffers of the release binary, SQLite FTS5 (BM25, any
-word), Tantivy (BM25, any word and all; tools/fetch-bench-tools builds it) and PostgreSQL (ts_rank, any word).
+word; fts5-porter: stems), Tantivy (BM25, any word and all, tantivy-stem: stems; tools/fetch-bench-tools builds it) and
+PostgreSQL (ts_rank, any word).
 
 One table: nDCG@10, MRR, recall@50, the share of queries that found nothing, milliseconds a query. --quick: Torg and
-FTS5 alone, fewer queries. --show: the queries on which Torg is furthest behind FTS5.
+FTS5 alone, fewer queries. --without spelling,synonyms: Torg without them. --show: the queries on which Torg is furthest
+behind FTS5.
 """
 import argparse
 import collections
@@ -119,12 +121,18 @@ class Server:
 
 
 class Torg:
+    without = ()        # settings of search that are off
+
     def __init__(self):
         self.server = None
         self.numbers = None
 
+    @classmethod
+    def flags(cls):
+        return [f"--search.{name}=false" for name in cls.without]
+
     def fill(self, docs):
-        self.server = Server("up", "--operator-listen=", "--feeds.guard_share=100")
+        self.server = Server("up", "--operator-listen=", "--feeds.guard_share=100", *self.flags())
         (self.server.dir / "catalog.json").write_text(json.dumps(CATALOG))
         self.server.torg("catalog", "apply", "catalog.json", "--force")
         with open(self.server.dir / "feed.jsonl", "w") as file:
@@ -139,6 +147,8 @@ class Torg:
 
     def learnt(self, docs):
         """Waits until spelling has learnt the titles: one of their words, misspelt, is put right."""
+        if "spelling" in self.without:
+            return
         counts = collections.Counter(word for _, title, _ in docs for word in WORD.findall(title)
                                      if len(word) > 7 and word.isalpha())
         words = [word[:4] + word[5] + word[4] + word[6:] for word, _ in counts.most_common(5)]
@@ -168,9 +178,13 @@ WORD = re.compile(r"\w+")
 
 
 class Fts5:
+    def __init__(self, tokenizer="unicode61"):
+        self.tokenizer = tokenizer
+
     def fill(self, docs):
         self.base = sqlite3.connect(":memory:")
-        self.base.execute("create virtual table doc using fts5(id unindexed, title, text)")
+        self.base.execute("create virtual table doc using fts5(id unindexed, title, text,"
+                          f" tokenize='{self.tokenizer}')")
         self.base.executemany("insert into doc values (?, ?, ?)", docs)
 
     def ask(self, text):
@@ -184,11 +198,22 @@ class Fts5:
         pass
 
 
-class Tantivy:
-    """BM25 over words as they stand, of its own default tokenizer, by the peer of bench core; any word, or all."""
+def stemmer():
+    """Russian and English stems of words, by Snowball."""
+    try:
+        import snowballstemmer
+    except ImportError as missing:
+        raise LookupError(str(missing)) from missing
+    russian, english = (snowballstemmer.stemmer(each) for each in ("russian", "english"))
+    return lambda words: [(english if word.isascii() else russian).stemWord(word) for word in words]
 
-    def __init__(self, op="or"):
+
+class Tantivy:
+    """BM25 over words as they stand, or over their stems, by the peer of bench core; any word, or all."""
+
+    def __init__(self, op="or", is_stemmed=False):
         self.op = op
+        self.stem = stemmer() if is_stemmed else None
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="torg-relevance-"))
         try:
             argv = engines.command("tantivy", BUILD, CACHE)[0]
@@ -196,9 +221,9 @@ class Tantivy:
             raise LookupError(str(missing)) from missing
         self.engine = engines.Engine("tantivy", argv, self.dir / "log").start()
 
-    @staticmethod
-    def words(text):
-        return " ".join(WORD.findall(text.lower()))
+    def words(self, text):
+        words = WORD.findall(text.lower())
+        return " ".join(self.stem(words) if self.stem else words)
 
     def fill(self, docs):
         self.ids = [doc[0] for doc in docs]
@@ -265,7 +290,8 @@ class Postgres:
         self.psql("drop table if exists bench_relevance;")
 
 
-ENGINES = {"torg": Torg, "fts5": Fts5, "tantivy": Tantivy, "tantivy-all": lambda: Tantivy("and"), "postgres": Postgres}
+ENGINES = {"torg": Torg, "fts5": Fts5, "fts5-porter": lambda: Fts5("porter unicode61"), "tantivy": Tantivy,
+           "tantivy-all": lambda: Tantivy("and"), "tantivy-stem": lambda: Tantivy(is_stemmed=True), "postgres": Postgres}
 
 
 # Figures.
@@ -318,6 +344,7 @@ def arguments():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--sets", default="med,cisi,hardware,store,store-kept,demo")
     parser.add_argument("--engines", default="")
+    parser.add_argument("--without", default="")
     parser.add_argument("--queries", type=int, default=0)
     parser.add_argument("--show", type=int, default=0)
     return parser.parse_args()
@@ -326,7 +353,7 @@ def arguments():
 def demo_set(query_count, options):
     """(the set, the demo that has it)"""
     server = Server("demo", f"--offers={2000 if options.quick else 5000}", "--changes=0",
-                    "--operator-listen=127.0.0.1:0")
+                    "--operator-listen=127.0.0.1:0", *Torg.flags())
     say("filling a demo")
     server.wait(lambda: "are searchable" in (server.dir / "out").read_text(), "the demo")
     server.wait(lambda: not server.count_offers(WAITING) and server.total() == server.count_offers(ACTIVE),
@@ -343,6 +370,7 @@ def demo_set(query_count, options):
 
 def main():
     options = arguments()
+    Torg.without = tuple(name for name in options.without.split(",") if name)
     count = options.queries or (270 if options.quick else 900)
     names = (options.engines or ("torg,fts5" if options.quick else ",".join(ENGINES))).split(",")
     rows = []
