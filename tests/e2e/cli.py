@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: help, mistakes and their suggestions, config, documents that cannot drift."""
 import json
+import pathlib
 import re
 import subprocess
 
 from kit import binary
 from kit import tap
-from kit.binary import TOP, Place, environment, torg
+from kit.binary import TOP, TORG, Place, environment, torg
 
 COMMANDS = re.findall(r"^  (\w+(?: \w+)?) {2,}\S", torg("help").stdout.split("exit codes")[0], re.M)
 
@@ -87,6 +88,17 @@ def documents_in_the_tree_are_those_the_program_writes():
                        ("config", "docs/config.md")]:
         if torg("help", "--format", kind).stdout != (TOP / path).read_text():
             raise AssertionError(f"{path} is old: torg help --format {kind} > {path}")
+
+
+@tap.test
+def man_page_and_completions_are_installed():
+    plan = json.loads((pathlib.Path(TORG).parent / "meson-info" / "intro-install_plan.json").read_text())
+    places = [file["destination"] for files in plan.values() for file in files.values()]
+    for end in ("/torg.1", "bash-completion/completions/torg", "zsh/site-functions/_torg",
+                "fish/vendor_completions.d/torg.fish", "/torg@.service"):
+        tap.equal(sum(place.endswith(end) for place in places), 1, end)
+    for shell, words in (("zsh", "#compdef torg"), ("fish", "complete -c torg")):
+        tap.contains(torg("completion", shell).stdout, words)
 
 
 @tap.test
