@@ -291,7 +291,8 @@ class Postgres:
 
 
 ENGINES = {"torg": Torg, "fts5": Fts5, "fts5-porter": lambda: Fts5("porter unicode61"), "tantivy": Tantivy,
-           "tantivy-all": lambda: Tantivy("and"), "tantivy-stem": lambda: Tantivy(is_stemmed=True), "postgres": Postgres}
+           "tantivy-all": lambda: Tantivy("and"), "tantivy-stem": lambda: Tantivy(is_stemmed=True),
+           "postgres": Postgres}
 
 
 # Figures.
