@@ -474,6 +474,11 @@ static void who_reports_failures_is_told_how_they_end(void **state)
     assert_string_equal(told_by(scene, other), "a: answered 500");
     assert_string_equal(told_by(scene, result_of(scene, id, 1, 'b', 1, "h")), "");
     assert_string_equal(told_by(scene, result_of(scene, id, 1, 'a', 3, "h")), "a: -");
+    id = create(scene, "books", "c"); /* and of one that is asked for again in between */
+    assert_string_equal(told_by(scene, result_of(scene, id, 1, 'c', 1, "")), "c: answered 404");
+    clock_manual_advance(&scene->place.clock, 70 * SECOND_US);
+    update(scene, id, "books", "c");
+    assert_string_equal(told_by(scene, result_of(scene, id, 3, 'c', 1, "h")), "c: -");
 }
 
 static void a_photo_without_room_is_told_to_have_failed(void **state)

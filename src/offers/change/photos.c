@@ -312,16 +312,24 @@ static int merge_content(struct store_tx *tx, struct offer_change *change, struc
                                                : err_set(err, ERR_STALE, "nothing of it is new");
 }
 
-/* Why it could not be had before; NULL: nobody has said so. */
-static const char *failure_before(const Torg__V1__Offer *before, const char *url)
+static const Torg__V1__Photo *photo_of(const Torg__V1__Offer *offer, const char *url)
 {
-    for (size_t i = 0; i < before->content->n_photos; i++) {
-        const Torg__V1__Photo *photo = before->content->photos[i];
-
-        if (photo->state == STATE(FAILED) && strcmp(photo->source_url, url) == 0)
-            return photo->reason;
+    for (size_t i = 0; i < offer->content->n_photos; i++) {
+        if (strcmp(offer->content->photos[i]->source_url, url) == 0)
+            return offer->content->photos[i];
     }
     return NULL;
+}
+
+/* Whether it had failed, now or before it was asked for again. */
+static bool had_failed(const Torg__V1__Photo *before)
+{
+    return before && (before->state == STATE(FAILED) || before->ask_count > 1);
+}
+
+static bool is_told(const Torg__V1__Photo *before, const char *reason)
+{
+    return before && before->state == STATE(FAILED) && strcmp(before->reason, reason) == 0;
 }
 
 /* What could not be had is told in the report of the feed that the offer is of, and taken out of it
@@ -336,11 +344,11 @@ static int tell_feed(struct store_tx *tx, struct offer_save *save, void *arg, st
         return 0;
     for (size_t i = 0; i < content->n_photos && !rc; i++) {
         const Torg__V1__Photo *photo = content->photos[i];
-        const char *before = failure_before(save->before, photo->source_url);
+        const Torg__V1__Photo *before = photo_of(save->before, photo->source_url);
         bool has_failed = photo->state == STATE(FAILED);
 
-        if (has_failed ? !before || strcmp(before, photo->reason) != 0
-                       : before && photo->state == STATE(READY))
+        if (has_failed ? !is_told(before, photo->reason)
+                       : photo->state == STATE(READY) && had_failed(before))
             rc = applying->offers->note_photo_failure(tx, save->after, photo->source_url,
                                                       has_failed ? photo->reason : NULL,
                                                       save->arena, err);
