@@ -28,7 +28,8 @@ OTHERS = ("LED Bulb E27", "Bulb for LED lamps", "Faucet in Chrome", "Faucet in B
 class Units(Shop):
     def fill(self):
         titles = dict.fromkeys([title for _, list_of in ALIKE for title in list_of] + list(OTHERS))
-        made = [self.ok("OfferService/CreateOffer", {"content": {**BOOK, "title": title}}, self.alice) for title in titles]
+        made = [self.ok("OfferService/CreateOffer", {"content": {**BOOK, "title": title}}, self.alice)
+                for title in titles]
         self.ok("SearchService/SearchOffers", {"wait": [each["freshnessToken"] for each in made]})
         return self
 
