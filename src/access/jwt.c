@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
-enum { SECONDS_MAX = INT32_MAX }; /* beyond, a clock is wrong: the year 2038 is far for a token */
+#define SECONDS_MAX 253402300800.0 /* the year 10 000: of microseconds there are more */
 
 struct token {
     struct bytes signed_part; /* header and claims, as they stand */

@@ -292,6 +292,12 @@ static void claims_have_to_fit(void **state)
                                 "\"exp\":1799999971,\"nbf\":1800000030" SELLER "}"),
                            &identity, &err),
                      0);
+    /* A service's own may live beyond 2038. */
+    assert_int_equal(check(sign(ed, "{\"alg\":\"EdDSA\"}",
+                                "{\"iss\":\"https://login.example.org\",\"aud\":\"torg\","
+                                "\"exp\":4102444800" SELLER "}"),
+                           &identity, &err),
+                     0);
 }
 
 /* Signs by HMAC with what everybody can read: the old trick with servers that trust `alg`. */
