@@ -238,6 +238,11 @@ def pages_of_other_places_may_call_when_they_are_named():
             for name in ("authorization", "content-type", "x-own"):
                 tap.contains(headers["access-control-allow-headers"], name)
             tap.contains(headers["access-control-allow-methods"], "POST")
+            for asked in ("authorization,torg-seller", "Torg-Seller"):    # that is for servers
+                _, headers, _ = ask(server, "OPTIONS", SERVICE + "Echo", origin=origin, **{
+                    **PREFLIGHT, "access_control_request_headers": asked})
+                tap.equal("torg-seller" in headers["access-control-allow-headers"].lower(), False)
+                tap.contains(headers["access-control-allow-headers"], "authorization")
             assert int(headers["access-control-max-age"]) > 0
             assert "content-length" not in headers, "of an answer without a body"
             # Methods, files, addresses that are not there, refusals: the page may read all.
