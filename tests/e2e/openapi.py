@@ -89,6 +89,18 @@ def resources_have_their_types():
 
 
 @tap.test
+def reads_of_snippets_are_asked_by_get():
+    with Shop() as shop:
+        key = shop.key("all", scopes=("*",))
+        for method, message, wanted in (("GetSnippets", '{"names": ["none"], "keys": ["1"]}', 200),
+                                        ("DescribeSnippets", "{}", 200), ("BeginSnippetLoad", "{}", 405)):
+            asked = urllib.parse.urlencode({"connect": "v1", "encoding": "json", "message": message})
+            status, answer = fetch(urllib.request.Request(f"{shop.url}/torg.v1.SnippetService/{method}?{asked}",
+                                                          headers={"Authorization": f"Bearer {key}"}))
+            tap.equal(status, wanted, (method, answer))
+
+
+@tap.test
 def faults_of_resources_have_their_parameter():
     """What a parameter of an address cannot be is told with its name, as of a field."""
     with tempfile.TemporaryDirectory() as place, Shop() as shop:
