@@ -356,6 +356,16 @@ static int authenticate(struct authenticator *self, const struct credential *cre
     return rc;
 }
 
+static bool is_dear(struct authenticator *self, const struct credential *credential)
+{
+    struct key_ring *ring = container_of(self, struct key_ring, authenticator);
+    struct bytes text;
+
+    object_check(ring, KEY_RING_MAGIC);
+    return ring->tokens && bearer_of(credential->authorization, &text) && jwt_is_one(text) &&
+           !tokens_knows(ring->tokens, text);
+}
+
 struct authenticator *key_ring_authenticator(struct key_ring *ring)
 {
     object_check(ring, KEY_RING_MAGIC);
@@ -388,6 +398,7 @@ int key_ring_open(const struct key_ring_options *options, struct key_ring **ring
     object_begin(made, KEY_RING_MAGIC);
     *ring = NULL;
     made->authenticator.authenticate = authenticate;
+    made->authenticator.is_dear = is_dear;
     made->store = options->store;
     made->tokens = options->tokens;
     made->clock = clock_or_system(options->clock);

@@ -191,6 +191,20 @@ static int check_with_set(struct tokens *tokens, struct bytes text, struct ident
     return ERR_UNAUTHENTICATED;
 }
 
+bool tokens_knows(struct tokens *tokens, struct bytes text)
+{
+    struct identity identity;
+    uint8_t hash[DIGEST_SIZE];
+    bool found;
+
+    object_check(tokens, TOKENS_MAGIC);
+    digest_of(text, hash);
+    pthread_rwlock_rdlock(&tokens->lock);
+    found = find_checked(tokens, hash, clock_wall_us(tokens->clock), &identity);
+    pthread_rwlock_unlock(&tokens->lock);
+    return found;
+}
+
 int tokens_check(struct tokens *tokens, struct bytes text, struct identity *identity,
                  struct err *err)
 {

@@ -37,6 +37,9 @@ void tokens_close(struct tokens *tokens); /* NULL is fine */
 int tokens_check(struct tokens *tokens, struct bytes text, struct identity *identity,
                  struct err *err);
 
+/* It was checked lately, and would be good again: it costs a look-up alone. */
+bool tokens_knows(struct tokens *tokens, struct bytes text);
+
 /* Reads the keys if that is due. */
 int tokens_refresh(struct tokens *tokens, struct err *err);
 

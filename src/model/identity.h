@@ -38,6 +38,9 @@ struct credential {
 struct authenticator {
     int (*authenticate)(struct authenticator *self, const struct credential *credential,
                         struct identity *identity, struct err *err);
+    /* Whether it takes the CPU to check one, as a signature does that nobody has seen lately.
+     * NULL: none does. */
+    bool (*is_dear)(struct authenticator *self, const struct credential *credential);
 };
 
 #endif

@@ -36,10 +36,11 @@ enum {
     NET_ADDRESS_RATE = 2000,      /* of whoever shows no key */
     NET_RATE_BURST_S = 10,        /* seconds' worth of a rate that may be taken at once */
     NET_PROXY_COUNT_MAX = 64,     /* ranges of addresses that name their clients */
-    NET_ADDRESS_CONNECTION_MAX = 4096,  /* of one address, a quarter of all */
-    NET_STREAM_THREAD_COUNT_MAX = 256,  /* streams served at once, a thread each; then 429 */
-    NET_STREAM_THREAD_CALLER_MAX = 64,  /* of one caller ... */
-    NET_STREAM_THREAD_SCARCE_MAX = 16,  /* ... and when half of all are taken */
+    NET_ADDRESS_CONNECTION_MAX = 4096,       /* of one address, a quarter of all ... */
+    NET_ADDRESS_CONNECTION_SCARCE_MAX = 256, /* ... and so many when three quarters are taken */
+    NET_STREAM_THREAD_COUNT_MAX = 256,       /* streams served at once, a thread each; then 429 */
+    NET_STREAM_THREAD_CALLER_MAX = 64,       /* of one caller ... */
+    NET_STREAM_THREAD_SCARCE_MAX = 16,       /* ... and when half of all are taken */
     NET_STREAM_SILENCE_MS = 300 * 1000, /* a client's next message, or 64 KB of it, comes in it */
     NET_STREAM_THREAD_CONNECTION_MAX = 64,   /* as many, whoever they are */
     NET_ANONYMOUS_STREAM_COUNT_MAX = 16,     /* threads for streams without a key, beside those */

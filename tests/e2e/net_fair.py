@@ -391,6 +391,48 @@ def connections(path):
         assert testd.wait_until(lambda: is_served(http1(server, GREEDY_ADDRESS))), "it is not given back"
 
 
+def scarce_connections(path):
+    """When three quarters of all are taken, an address that has 256 gets no more; others do."""
+    with testd.Testd(path, connections=400, address_connections=350) as server, \
+            contextlib.ExitStack() as stack:
+        def connect(address):
+            return stack.enter_context(server.connect(source=address))
+
+        for _ in range(300):
+            connect(GREEDY_ADDRESS)
+        assert testd.wait_until(lambda: open_connections(server) >= 300)
+        assert is_refused(connect(GREEDY_ADDRESS)), "it got one more"
+        for _ in range(50):
+            kept = connect("127.0.0.3")
+        kept.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert kept.recv(100).startswith(b"HTTP/1.1 200 "), "another address got none"
+
+
+def open_connections(server):
+    return next(value for name, _, value in testd.parse_metrics(server.operator("/metrics")[1])
+                if name == "torg_net_connections")
+
+
+def dear_credentials(path):
+    """A credential that is dear to check is checked when its address can pay for that."""
+    with testd.Testd(path, address_rate=1, auth=True) as server:
+        client = http1(server)
+        spent(lambda: forbidden_as_served(client))
+        start = time.monotonic()
+        before = server.whole_log().count("a dear credential")
+        statuses = {call(client, headers={"Authorization": "Bearer dear-x"})[0].status for _ in range(12)}
+        count = server.whole_log().count("a dear credential") - before
+        assert 429 in statuses and count <= time.monotonic() - start + 2, (statuses, count)
+        assert call(client, headers={"Authorization": "Bearer good"})[0].status == 200
+
+
+def forbidden_as_served(client):
+    answer, text = answer_of(client, "POST", ECHO + "Echo", {"Content-Type": "application/json"})
+    if answer.status == 401:
+        answer.status = 200
+    return answer, text
+
+
 def operators(path):
     """Silent connections fill the server: operators see its health all the same."""
     with testd.Testd(path, connections=20, head_timeout_ms=60000) as server, \
@@ -438,6 +480,8 @@ def main():
     lines.run("wrong keys are charged to the address", wrong_keys, path)
     lines.run("clients behind proxies", proxies, path)
     lines.run("connections by address", connections, path)
+    lines.run("connections by address when they are scarce", scarce_connections, path)
+    lines.run("credentials that are dear to check", dear_credentials, path)
     lines.run("the operators' port has its own connections", operators, path)
     lines.run("ten seconds to the first byte", silent, path)
     lines.done()

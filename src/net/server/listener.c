@@ -144,7 +144,8 @@ static void accept_some(struct listener *listener, int count)
         reactor_moved(&listener->loop->reactor);
         loop = choose_loop(listener, &total);
         if (total >= limit_of(listener) ||
-            (!listener->is_operator && !admission_connect(server->admission, peer_of(&name)))) {
+            (!listener->is_operator && !admission_connect(server->admission, peer_of(&name),
+                                                          total >= limit_of(listener) / 4 * 3))) {
             refuse(listener, fd);
             continue;
         }

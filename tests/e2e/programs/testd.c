@@ -183,6 +183,8 @@ static int authenticate(struct authenticator *self, const struct credential *cre
 {
     struct bytes authorization = credential->authorization;
 
+    if (bytes_begin(authorization, bytes_of("Bearer dear-")))
+        log_info("a dear credential is checked");
     if (bytes_equal_text(authorization, "Bearer good"))
         snprintf(identity->scopes, sizeof(identity->scopes), "echo other");
     else if (bytes_begin(authorization, bytes_of("Bearer tom-")))
@@ -210,7 +212,12 @@ static const struct rpc_service service = {
     .method_count = ARRAY_COUNT(methods),
 };
 
-static struct authenticator authenticator = {.authenticate = authenticate};
+static bool is_dear(struct authenticator *self, const struct credential *credential)
+{
+    return bytes_begin(credential->authorization, bytes_of("Bearer dear-"));
+}
+
+static struct authenticator authenticator = {.authenticate = authenticate, .is_dear = is_dear};
 
 static unsigned number(const char *text)
 {

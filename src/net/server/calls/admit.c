@@ -179,11 +179,14 @@ static bool counts_guests(const struct admission *admission, struct peer_address
            !peer_is_within(&admission->proxies, address);
 }
 
-bool admission_connect(struct admission *admission, struct peer_address address)
+bool admission_connect(struct admission *admission, struct peer_address address, bool is_scarce)
 {
+    unsigned count_max = admission->options.address_connection_max;
+
+    if (is_scarce && count_max > NET_ADDRESS_CONNECTION_SCARCE_MAX)
+        count_max = NET_ADDRESS_CONNECTION_SCARCE_MAX;
     return !counts_guests(admission, address) ||
-           admission_hold(admission, ADMISSION_CONNECTIONS, peer_id(address), 1,
-                          admission->options.address_connection_max);
+           admission_hold(admission, ADMISSION_CONNECTIONS, peer_id(address), 1, count_max);
 }
 
 void admission_disconnect(struct admission *admission, struct peer_address address)
@@ -379,6 +382,19 @@ bool admit_take(struct call *call)
 {
     object_check(call, CALL_MAGIC);
     return take_units(call, TOKEN);
+}
+
+bool admit_take_check(struct call *call)
+{
+    bool taken;
+
+    object_check(call, CALL_MAGIC);
+    assert(!call->is_paid && !call->identity.principal[0]);
+    taken = take_units(call, TOKEN);
+    call->is_paid = false;
+    if (taken)
+        call->rate.limit = 0; /* it is told of the key's */
+    return taken;
 }
 
 bool admit_take_file(struct call *call)

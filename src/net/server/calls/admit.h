@@ -36,8 +36,8 @@ struct admission_options {
 struct admission *admission_new(const struct admission_options *options);
 void admission_free(struct admission *admission); /* NULL is fine */
 
-/* False: the address has as many as it may. */
-bool admission_connect(struct admission *admission, struct peer_address address);
+/* False: the address has as many as it may; they are fewer when connections are scarce. */
+bool admission_connect(struct admission *admission, struct peer_address address, bool is_scarce);
 void admission_disconnect(struct admission *admission, struct peer_address address);
 
 /* What callers hold of what all share. */
@@ -65,6 +65,8 @@ uint64_t admit_sender(const struct connection *connection);
 void admit_name(struct call *call); /* whose it is, for the turns of workers */
 /* Its token; false: it is refused, or will be. Once: what has paid is not asked again. */
 bool admit_take(struct call *call);
+/* A token of its address for the check of its credential, beside the one of the call itself. */
+bool admit_take_check(struct call *call);
 /* The same of what costs less than a call: a file that is in memory, a preflight. */
 bool admit_take_file(struct call *call);
 /* ... and it has been answered with so many bytes. */

@@ -195,6 +195,9 @@ static bool admit(struct call *call)
     if (!authenticator)
         return true;
     if (call->credential.authorization.size) {
+        if (authenticator->is_dear && authenticator->is_dear(authenticator, &call->credential) &&
+            !admit_take_check(call))
+            return false;
         rc = authenticator->authenticate(authenticator, &call->credential, &call->identity, &err);
         if (rc) {
             if (admit_fault(call))
