@@ -9,6 +9,7 @@
 #define TORG_MODEL_TOPICS_H
 
 #include <protobuf-c/protobuf-c.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,7 @@ struct topic_line {
     const char *name;
     uint32_t partition_count; /* 0: as many as the client has shards; made by the indexer */
     int64_t retention_s;      /* 0: by the setting registry.index_retention */
+    bool is_open;             /* outsiders may write it; the others only stages do */
     const char *key;          /* what its records are kept in order by */
     const ProtobufCMessageDescriptor *message;
 };

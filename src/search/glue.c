@@ -5,9 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "codec/moment.h"
+#include "index/text/unicode.h"
 #include "search/bounds.h"
+
+enum { QUERY_FOLDED_SIZE_MAX = 4 << 10 }; /* a text of 400 bytes folds to less */
 
 int glue_check(const Torg__V1__SearchOffersRequest *request, struct err *err)
 {
@@ -17,6 +21,13 @@ int glue_check(const Torg__V1__SearchOffersRequest *request, struct err *err)
     if (request->n_page_snippet_names > SEARCH_SNIPPET_NAME_COUNT_MAX)
         return err_set(err, ERR_INVALID, "page_snippet_names: %zu names; at most %d",
                        request->n_page_snippet_names, SEARCH_SNIPPET_NAME_COUNT_MAX);
+    if (request->n_page_snippet_keys > SEARCH_SNIPPET_KEY_COUNT_MAX)
+        return err_set(err, ERR_INVALID, "page_snippet_keys: %zu keys; at most %d",
+                       request->n_page_snippet_keys, SEARCH_SNIPPET_KEY_COUNT_MAX);
+    for (size_t i = 0; i < request->n_page_snippet_keys; i++)
+        if (strlen(request->page_snippet_keys[i]) > SEARCH_SNIPPET_KEY_SIZE_MAX)
+            return err_set(err, ERR_INVALID, "page_snippet_keys[%zu]: %zu bytes; at most %d", i,
+                           strlen(request->page_snippet_keys[i]), SEARCH_SNIPPET_KEY_SIZE_MAX);
     return 0;
 }
 
@@ -82,19 +93,64 @@ static void glue_offers(const struct search *search, const Torg__V1__SearchOffer
         give(response->offers, response->n_offers, list, count, arena);
 }
 
+static void put_folded(struct buf *out, uint32_t code)
+{
+    struct folded folded[UNICODE_FOLD_COUNT_MAX];
+    size_t count = unicode_fold(code, folded);
+
+    for (size_t i = 0; i < count; i++) {
+        uint8_t utf8[UNICODE_UTF8_SIZE_MAX];
+
+        buf_put(out, bytes_make(utf8, unicode_encode(folded[i].code, utf8)));
+    }
+}
+
+/* "query:" and the text, alike however it was typed: folded, with single blanks; or its hash. */
+static char *query_key(const char *text, struct arena *arena)
+{
+    const uint8_t *at = (const uint8_t *)text, *end = at + strlen(text);
+    struct buf folded = BUF_INIT(QUERY_FOLDED_SIZE_MAX);
+    bool is_apart = false;
+    struct bytes found;
+    char *key;
+
+    while (at < end) {
+        uint32_t code;
+
+        at += unicode_decode(at, end, &code);
+        if (code <= ' ') {
+            is_apart = folded.size > 0;
+            continue;
+        }
+        if (is_apart)
+            buf_put(&folded, bytes_of(" "));
+        is_apart = false;
+        put_folded(&folded, code);
+    }
+    found = buf_bytes(&folded);
+    key = found.size + sizeof("query:") - 1 <= SEARCH_SNIPPET_KEY_SIZE_MAX
+              ? arena_printf(arena, "query:%.*s", (int)found.size, (const char *)found.data)
+              : arena_printf(arena, "query-hash:%016jx", (uintmax_t)hash64(found));
+    buf_release(&folded);
+    return key;
+}
+
 static void glue_page(const struct search *search, const Torg__V1__SearchOffersRequest *request,
                       const char *language, struct arena *arena,
                       Torg__V1__SearchOffersResponse *response)
 {
-    char *keys[2];
+    char *keys[2 + SEARCH_SNIPPET_KEY_COUNT_MAX];
     size_t key_count = 0;
 
+    while (key_count < request->n_page_snippet_keys) {
+        keys[key_count] = request->page_snippet_keys[key_count];
+        key_count++;
+    }
     if (*request->category)
         keys[key_count++] = arena_printf(arena, "category:%s", request->category);
     if (*request->text)
         keys[key_count++] =
-            arena_printf(arena, "query:%s",
-                         response->corrected ? response->corrected->corrected : request->text);
+            query_key(response->corrected ? response->corrected->corrected : request->text, arena);
     if (key_count && search->snippets(search->snippets_arg, request->page_snippet_names,
                                       request->n_page_snippet_names, keys, key_count, language,
                                       arena, &response->snippets, &response->n_snippets, NULL)) {

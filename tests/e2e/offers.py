@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Offers through the API of `torg up`: the tour, and who may reach what."""
 import json
+import os
 
 from kit import chain
 from kit import tap
+from kit.binary import TOP
 from kit.shop import BIKE, BOOK, CATALOG, NOBODY, Shop, check_digit
 
 
@@ -56,7 +58,10 @@ def a_change_is_seen_in_the_topic():
         for words, said in ((("read", "nothing"), "there is no topic nothing; torg topic list"),
                             (("read", "offer-updates", "--from", "99"), "counted from 0"),
                             (("read", "offer-updates", "--from", "x"), "PARTITION"),
-                            (("read", "offer-updates", "--limit", "0"), "1 to 1000")):
+                            (("read", "offer-updates", "--limit", "0"), "1 to 1000"),
+                            (("write", "offer-updates", os.devnull), "only Torg itself writes offer-updates"),
+                            (("write", "nothing", os.devnull), "there is no topic nothing"),
+                            (("write", "feed-events", TOP / "README.md"), "json: ")):
             told = shop.torg("topic", *words)
             tap.equal(told.returncode != 0, True)
             tap.contains(told.stderr, said)

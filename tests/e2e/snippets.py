@@ -186,6 +186,59 @@ def a_page_is_sent_what_has_changed():
         tap.equal(ask()["state"], empty["state"])
 
 
+@tap.test
+def a_page_has_snippets_of_its_own():
+    with Shelf() as shelf:
+        def ask(**asked):
+            while True:     # a busy machine may have none in time, and says so
+                status, answer = shelf.call("SearchService/SearchOffers", {"pageSnippetNames": ["a"], **asked})
+                if status != 200 or not answer.get("lacksSnippets"):
+                    return status, sorted(each["key"] for each in answer.get("snippets", []))
+
+        long = "слово " * 33
+        for key in ("category:bikes", "query:велосипед bmx", "seller:s-17", "query:" + long.strip()[:140]):
+            tap.equal(shelf.put("a/" + urllib.parse.quote(key, safe=""), "1"), 200, key)
+        tap.equal(ask(text="  Велосипед\tBMX ", category="bikes", pageSnippetKeys=["seller:s-17"]),
+                  (200, ["category:bikes", "query:велосипед bmx", "seller:s-17"]))
+        tap.equal(ask(text="велосипед", keepSpelling=True), (200, []))
+        tap.equal(ask(text=long, category="bikes", keepSpelling=True), (200, ["category:bikes"]))   # by a hash
+        tap.equal(ask(pageSnippetKeys=["x" * 301])[0], 400)
+
+
+@tap.test
+def what_comes_by_a_topic_is_stored_and_deleted():
+    with Shelf() as shelf:
+        shelf.configure('Sections { Name: "stock" Body { InputTopic: "stock" InputForLB: JSON '
+                        'KeyExtractor: "message-key" } }')
+
+        def write(body):
+            (shelf.dir / "record").write_text(body)
+            return shelf.torg("topic", "write", "stock", shelf.dir / "record", "--key", "o-1").returncode
+
+        tap.wait_until(lambda: write('{"left": 3}') == 0, what="the topic of the new config")
+        tap.wait_until(lambda: shelf.get("stock/o-1") == {"stock": {"left": 3}}, what="the record")
+        tap.equal(write(""), 0)
+        tap.wait_until(lambda: shelf.get("stock/o-1") == 404, what="its end")
+
+
+@tap.test
+def a_language_is_told_by_the_header():
+    with Shelf() as shelf:
+        def ask(verb, body, language):
+            connection = http.client.HTTPConnection(shelf.url.removeprefix("http://"), timeout=tap.PATIENCE_S)
+            connection.request(verb, "/snippets/text/o-1", body, {
+                "Authorization": f"Bearer {shelf.key}", "Content-Type": "text/plain", "Content-Language": language})
+            answer = connection.getresponse()
+            answer.read()
+            connection.close()
+            return answer.status
+
+        tap.equal((ask("PUT", b"hello", "en"), ask("PUT", "привет".encode(), "ru")), (200, 200))
+        tap.equal((shelf.get("text/o-1/en"), shelf.get("text/o-1/ru")), ({"text": "hello"}, {"text": "привет"}))
+        tap.equal(ask("DELETE", None, "en"), 200)
+        tap.equal((shelf.get("text/o-1/en"), shelf.get("text/o-1/ru")), (404, {"text": "привет"}))
+
+
 def write_until_it_dies(shelf, number, written, values):
     """Groups under keys of its own; what was acknowledged goes into written."""
     for value in values:

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "roles/commands/desk.h"
+#include "roles/commands/input.h"
 #include "roles/commands/print.h"
 #include "snippets/bounds.h"
 #include "snippets/config/config.h"
@@ -214,24 +215,6 @@ enum exit_code cmd_snippets_get(const struct invocation *invocation)
     return found->n_snippets ? EXIT_OK : EXIT_NOT_FOUND;
 }
 
-static int read_body(const struct invocation *invocation, struct buf *body, struct err *err)
-{
-    if (invocation->argument_count > 2 && strcmp(invocation->arguments[2], "-") != 0)
-        return file_read(invocation->arguments[2], body, err);
-    for (;;) {
-        uint8_t *to = buf_reserve(body, 65536);
-        ssize_t size = to ? read(STDIN_FILENO, to, 65536) : -1;
-
-        if (!to)
-            return err_set(err, ERR_LIMIT, "a body of more than %d bytes", SNIPPET_BODY_SIZE_MAX);
-        if (size < 0)
-            return err_errno(err, "standard input");
-        if (size == 0)
-            return 0;
-        buf_advance(body, (size_t)size);
-    }
-}
-
 enum exit_code cmd_snippets_put(const struct invocation *invocation)
 {
     Torg__V1__PutSnippetRequest request = TORG__V1__PUT_SNIPPET_REQUEST__INIT;
@@ -251,7 +234,7 @@ enum exit_code cmd_snippets_put(const struct invocation *invocation)
     request.name = (char *)invocation->arguments[0];
     request.key = (char *)invocation->arguments[1];
     request.language = language_option(invocation);
-    rc = read_body(invocation, &body, &err);
+    rc = read_input(invocation, 2, &body, &err);
     if (!rc) {
         request.body = (ProtobufCBinaryData){.data = body.data, .len = body.size};
         rc = ask(invocation, "PutSnippet", &request.base, &response, &err);

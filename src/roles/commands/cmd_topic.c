@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_topic.c - torg topic list, read. */
+/* cmd_topic.c - torg topic list, read, write. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/object.h"
 #include "base/text.h"
+#include "model/topics.h"
 #include "roles/commands/desk.h"
+#include "roles/commands/input.h"
 #include "roles/commands/print.h"
+#include "topic/bounds.h"
 #include "torg/v1/topic.pb-c.h"
+
+#define NO_TOPIC "there is no topic %.64s; torg topic list shows them all"
+
+enum { INPUT_SIZE_MAX = 2 * TOPIC_VALUE_SIZE_MAX }; /* JSON is longer than the record it says */
 
 enum exit_code cmd_topic_list(const struct invocation *invocation)
 {
@@ -87,7 +94,7 @@ enum exit_code cmd_topic_read(const struct invocation *invocation)
     rc = desk_ask(invocation, false, &torg__v1__topic_service__descriptor, "ReadTopic",
                   &request.base, &response, &err);
     if (rc == ERR_NOT_FOUND)
-        err_set(&err, rc, "there is no topic %.64s; torg topic list shows them all", request.topic);
+        err_set(&err, rc, NO_TOPIC, request.topic);
     if (rc)
         return fail(&err);
     found = (const Torg__V1__ReadTopicResponse *)response;
@@ -95,5 +102,39 @@ enum exit_code cmd_topic_read(const struct invocation *invocation)
         print_json(response);
     for (size_t i = 0; i < found->n_records && !invocation->json; i++)
         print_record(found->records[i], invocation->arena);
+    return EXIT_OK;
+}
+
+enum exit_code cmd_topic_write(const struct invocation *invocation)
+{
+    Torg__V1__WriteTopicRequest request = TORG__V1__WRITE_TOPIC_REQUEST__INIT;
+    const Torg__V1__WriteTopicResponse *written;
+    struct buf body = BUF_INIT(INPUT_SIZE_MAX);
+    ProtobufCMessage *response;
+    struct err err;
+    int rc;
+
+    object_check(invocation, INVOCATION_MAGIC);
+    request.topic = (char *)invocation->arguments[0];
+    if (invocation_option(invocation, "key"))
+        request.key = (char *)invocation_option(invocation, "key");
+    rc = read_input(invocation, 1, &body, &err);
+    if (!rc && topic_line_of(request.topic) && !invocation_option(invocation, "raw"))
+        request.json = arena_text(invocation->arena, buf_bytes(&body));
+    else
+        request.value = (ProtobufCBinaryData){.data = body.data, .len = body.size};
+    if (!rc)
+        rc = desk_ask(invocation, false, &torg__v1__topic_service__descriptor, "WriteTopic",
+                      &request.base, &response, &err);
+    buf_release(&body);
+    if (rc == ERR_NOT_FOUND)
+        err_set(&err, rc, NO_TOPIC, request.topic);
+    if (rc)
+        return fail(&err);
+    written = (const Torg__V1__WriteTopicResponse *)response;
+    if (invocation->json)
+        print_json(response);
+    else
+        printf("%u:%" PRIu64 "\n", written->partition, written->offset);
     return EXIT_OK;
 }

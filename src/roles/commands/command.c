@@ -12,6 +12,7 @@
 #include "roles/commands/command_numerator.h"
 #include "roles/commands/command_snippets.h"
 #include "roles/commands/command_synonyms.h"
+#include "roles/commands/command_topic.h"
 #include "roles/processes/process.h"
 
 const char *const exit_code_help[EXIT_CODE_COUNT] = {
@@ -38,10 +39,6 @@ static const struct command_option demo_options[] = {
     {"changes", "RATE", "Changes per second afterwards (default 5, at most 1000; 0: none)."},
     {NULL, NULL, NULL}};
 
-static const struct command_option topic_read_options[] = {
-    {"limit", "COUNT", "How many records (default 10, at most 1000)."},
-    {"from", "PARTITION[:OFFSET]", "Begin there, instead of showing the newest."},
-    {NULL, NULL, NULL}};
 #define PARKED_STAGE                                                                               \
     {                                                                                              \
         "stage", "NAME",                                                                           \
@@ -659,26 +656,7 @@ const struct command command_table[] = {
      .argument_min = 1,
      .argument_max = 1,
      .run = cmd_queue_drop},
-    {.name = "topic list",
-     .summary = "list the topics and how much is in them",
-     .arguments = "",
-     .details = "Works through the server that runs on the data directory, or on the directory "
-                "itself when none runs.",
-     .example = "torg topic list",
-     .flags = ASKING,
-     .run = cmd_topic_list},
-    {.name = "topic read",
-     .summary = "show the newest records of a topic",
-     .arguments = "TOPIC",
-     .details = "Records whose type is known are shown as JSON, the oldest of them first. Nothing "
-                "is taken out, and no consumer is touched.",
-     .example = "torg topic read offer-updates --limit 1\n"
-                "torg topic read offer-updates --from 3:1500 --json",
-     .options = topic_read_options,
-     .flags = ASKING,
-     .argument_min = 1,
-     .argument_max = 1,
-     .run = cmd_topic_read},
+    TOPIC_COMMANDS,
     {.name = "parked list",
      .summary = "list the records that stages could not use",
      .arguments = "",

@@ -180,6 +180,7 @@ enum exit_code cmd_synonyms_list(const struct invocation *invocation);
 enum exit_code cmd_synonyms_proposals(const struct invocation *invocation);
 enum exit_code cmd_topic_list(const struct invocation *invocation);
 enum exit_code cmd_topic_read(const struct invocation *invocation);
+enum exit_code cmd_topic_write(const struct invocation *invocation);
 enum exit_code cmd_trace(const struct invocation *invocation);
 enum exit_code cmd_up(const struct invocation *invocation);
 enum exit_code cmd_verify(const struct invocation *invocation);

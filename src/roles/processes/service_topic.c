@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access/audit.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "codec/json.h"
@@ -11,6 +12,7 @@
 #include "codec/moment.h"
 #include "model/topics.h"
 #include "roles/processes/service.h"
+#include "topic/bounds.h"
 
 enum { LIMIT_DEFAULT = 10, LIMIT_MAX = 1000, WAIT_MS = 2000, JSON_SIZE_MAX = 4 << 20 };
 
@@ -206,9 +208,106 @@ static int read_topic(struct call *call, const ProtobufCMessage *message, Protob
     return 0;
 }
 
+/* --- writing --- */
+
+static int check_topic(struct topics *topics, const Torg__V1__WriteTopicRequest *request,
+                       struct topic_config *config, struct err *err)
+{
+    const struct topic_line *line = topic_line_of(request->topic);
+    int rc;
+
+    if (line && !line->is_open)
+        return err_set(err, ERR_INVALID,
+                       "topic: only Torg itself writes %.100s; others may write documents, "
+                       "moderation-opinions, photo-results, events, feed-events and topics that "
+                       "are not Torg's own",
+                       request->topic);
+    if (strlen(request->key) > TOPIC_KEY_SIZE_MAX)
+        return err_set(err, ERR_INVALID, "key: %zu bytes; at most %d", strlen(request->key),
+                       TOPIC_KEY_SIZE_MAX);
+    if (request->value.len > TOPIC_VALUE_SIZE_MAX)
+        return err_set(err, ERR_INVALID, "value: %zu bytes; at most %d", request->value.len,
+                       TOPIC_VALUE_SIZE_MAX);
+    if (*request->json && request->value.len)
+        return err_set(err, ERR_INVALID, "value: there is json already; give one of the two");
+    if (*request->json && !line)
+        return err_set(err, ERR_INVALID,
+                       "json: the type of the records of %.100s is not known; give their bytes as "
+                       "value",
+                       request->topic);
+    rc = topic_describe(topics, request->topic, config, err);
+    return rc == ERR_INVALID || rc == ERR_LIMIT ? err_wrap(err, "topic") : rc;
+}
+
+/* The bytes of the record: those of the request, or the message that its JSON says. */
+static int encode_record(struct call *call, const Torg__V1__WriteTopicRequest *request,
+                         struct buf *out, struct err *err)
+{
+    struct violations violations = violations_in(call_arena(call));
+    ProtobufCMessage *record;
+    int rc;
+
+    if (!*request->json) {
+        buf_put(out, bytes_make(request->value.data, request->value.len));
+        return 0;
+    }
+    rc = json_decode(bytes_of(request->json), topic_line_of(request->topic)->message,
+                     call_arena(call), &record, &violations, err);
+    if (rc) {
+        call_violations(call, &violations);
+        return err_wrap(err, "json");
+    }
+    message_encode(record, out);
+    if (buf_failed(out))
+        return err_set(err, ERR_INVALID, "json: a record of more than %d bytes",
+                       TOPIC_VALUE_SIZE_MAX);
+    return 0;
+}
+
+static int note_write(struct call *call, const Torg__V1__WriteTopicRequest *request,
+                      struct err *err)
+{
+    const struct process *process = call_context(call);
+    const struct audit_entry entry = {.at_us = clock_wall_us(process->clock),
+                                      .principal = call_actor(call),
+                                      .action = "topic.write",
+                                      .target = request->topic,
+                                      .detail =
+                                          text_is_utf8(bytes_of(request->key)) ? request->key : ""};
+
+    return audit_record(process->backends.store, &entry, err);
+}
+
+/* Recorded before it is written: a record that nobody is known to have written would be worse than
+ * a row about one that could not be. */
+static int write_topic(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
+                       struct err *err)
+{
+    const Torg__V1__WriteTopicRequest *request = (const Torg__V1__WriteTopicRequest *)message;
+    Torg__V1__WriteTopicResponse *response = (Torg__V1__WriteTopicResponse *)answer;
+    struct buf value = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
+    struct topic_record record = {.key = bytes_of(request->key), .has_partition = true};
+    struct topic_config config;
+    int rc = check_topic(topics_of(call), request, &config, err);
+
+    if (!rc)
+        rc = encode_record(call, request, &value, err);
+    if (!rc)
+        rc = note_write(call, request, err);
+    if (!rc) {
+        record.value = buf_bytes(&value);
+        record.partition = topic_partition(record.key, config.partition_count);
+        response->partition = record.partition;
+        rc = topic_produce(topics_of(call), request->topic, &record, 1, &response->offset, err);
+    }
+    buf_release(&value);
+    return rc;
+}
+
 static const struct rpc_method methods[] = {
     {.name = "ListTopics", .unary = list_topics, .scope = "admin"},
     {.name = "ReadTopic", .unary = read_topic, .scope = "admin"},
+    {.name = "WriteTopic", .unary = write_topic, .scope = "admin"},
 };
 
 struct rpc_service topic_service(struct process *process)

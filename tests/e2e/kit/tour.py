@@ -16,7 +16,7 @@ from kit import tap
 from kit.binary import TOP, TORG, environment
 
 # What these show may come a moment later, or within the time a search waits: a reader types it again.
-READS = re.compile(r"call Search|(films )?search |build/torg (topic read|trace|verify)")
+READS = re.compile(r"call Search|(films )?search |build/torg (topic read|snippets get|trace|verify)")
 END = "--- end of the answer ---"
 NAMES = {               # what stands for something of our run
     "offer": r"\b\d{4}-\d{4}-\d{4}-\d{4}\b",
