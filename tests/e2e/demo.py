@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`torg demo`: a shop that fills itself, is searchable, has photos, and lives."""
+import datetime
 import json
 import re
 import signal
@@ -24,14 +25,31 @@ def it_fills_itself_and_lives():
         tap.wait_until(lambda: demo.total() > OFFERS * 9 // 10, what="those that come with their photos")
         found = demo.search(category="electronics", limit=50)
         tap.equal(len(found["offers"]) > 5 and len(found["filters"]) > 3, True, "filters")
+        dates_are_spread(demo)
         photos_are_served(demo)
-        a_visitor_s_own_photo_is_shown(demo)
+        mine = a_visitor_s_own_photo_is_shown(demo)
         keys_open_what_they_should(demo)
         snippets_are_glued_and_change(demo)
         changes_become_visible(demo)
         buyers_look_and_click(demo)
+        # robots have changed others all the time
+        tap.equal(demo.call("OfferService/GetOffer", {"id": mine["id"]}, key=demo.seller)[1], mine)
         tap.equal(demo.stop(signal.SIGINT), 0)
         tap.equal(complaints(demo.log()), [])
+
+
+def dates_are_spread(demo):
+    """Over weeks, not over the minute in which the shop was filled."""
+    created, cursor = [], ""
+    while True:
+        answer = demo.search(limit=100, onlyOffers=True, order="NEWEST", **({"cursor": cursor} if cursor else {}))
+        created += [offer["createTime"][:10] for offer in answer.get("offers", [])]
+        cursor = answer.get("cursor", "")
+        if not cursor:
+            break
+    days = [datetime.date.fromisoformat(day) for day in created]
+    tap.equal(len(set(days)) >= 10, True, sorted(set(created)))
+    tap.equal(14 <= (max(days) - min(days)).days <= 21, True, (created[0], created[-1]))
 
 
 def complaints(log):
@@ -118,6 +136,7 @@ def a_visitor_s_own_photo_is_shown(demo):
     tap.equal((photos[0]["state"], photos[0]["sizes"]), ("READY", mine["sizes"]))
     tap.equal(photos[1]["state"], "FAILED")
     tap.contains(photos[1]["reason"], "not one of the public internet")
+    return demo.call("OfferService/GetOffer", {"id": made["id"]}, key=demo.seller)[1]
 
 
 def keys_open_what_they_should(demo):

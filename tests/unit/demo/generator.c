@@ -300,6 +300,20 @@ static void print_offer(uint64_t number)
     arena_free(arena);
 }
 
+/* The shop's life changes these alone. */
+static void what_visitors_made_is_known(void **state)
+{
+    static const char *const others[] = {"", "1", "demo", "Demo-1", "my-demo-1"};
+    struct arena *arena = arena_new();
+
+    (void)state;
+    for (uint64_t i = 0; i < 10; i++)
+        assert_true(generator_is_own(make(i, arena).content->external_id));
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++)
+        assert_false(generator_is_own(others[i]));
+    arena_free(arena);
+}
+
 static void samples_can_be_read(void **state)
 {
     const char *wanted = getenv("TORG_SAMPLES");
@@ -325,6 +339,7 @@ int main(void)
         cmocka_unit_test(the_same_number_gives_the_same_offer),
         cmocka_unit_test(neighbours_differ_and_few_are_alike),
         cmocka_unit_test(prices_are_round),
+        cmocka_unit_test(what_visitors_made_is_known),
         cmocka_unit_test(samples_can_be_read),
     };
 
