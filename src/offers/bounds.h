@@ -39,10 +39,10 @@ enum {
     PHOTO_ASK_BY_HAND_S = 60,     /* a seller who saves: he has mended it, or presses on */
     PHOTO_SILENCE_S = 24 * 3600,  /* without an answer: the request is lost, or nobody fetches */
     PHOTO_ASK_COUNT_MAX = 3,      /* then it has failed, in words */
-    LIKENESS_BITS_MIN = 8,          /* set, and not set, in a look that says something */
-    LIKENESS_BAND_COUNT = 2000,     /* photos looked at that share a band of a look */
-    LIKENESS_PHOTO_COUNT = 100,     /* those of them that look alike */
-    LIKENESS_OFFER_COUNT = 1000,    /* and the offers they stand in: more are told as so many */
+    LIKENESS_BITS_MIN = 8,        /* set, and not set, in a look that says something */
+    LIKENESS_BAND_COUNT = 2000,   /* photos looked at that share a band of a look */
+    LIKENESS_PHOTO_COUNT = 100,   /* those of them that look alike */
+    LIKENESS_OFFER_COUNT = 1000,  /* and the offers they stand in: more are told as so many */
     MESSAGE_TEXT_LENGTH_MAX = 2000, /* of a buyer: a question, not a letter */
     MESSAGE_SIZE_MAX =
         16 << 10, /* one, encoded: its text in four bytes a character, and the rest */

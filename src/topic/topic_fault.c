@@ -167,7 +167,7 @@ static int fault_submit(struct topics *topics, const struct submit *submit, stru
 
     while (atomic_load(&faults->hold_produce))
         clock_sleep(topics->clock, MS_US);
-    if (atomic_load(&faults->fail_produce) > 0 && !strikes(&faults->spare_produce) &&
+    if (atomic_load(&faults->fail_produce) != 0 && !strikes(&faults->spare_produce) &&
         strikes(&faults->fail_produce))
         return err_set(err, ERR_UNAVAILABLE, "topic %s: produce failed (injected)", submit->name);
     if (strikes(&faults->delay_produce))
