@@ -111,7 +111,7 @@ def how_a_file_is_read_is_said_with_its_address():
         tap.equal((now["runs"][0]["counts"]["created"], now["reading"]),
                   ("1", {"decimal": "point", "category": "books"}))
         shown = shop.torg("feed", "schedule", "show", "--seller", "alice").stdout
-        tap.contains(shown, "its decimal sign is a point\nrows whose category is none of ours are of books\n")
+        tap.contains(shown, "its decimal sign is a point\nrows whose category is none of ours get books\n")
         tap.contains(shop.schedule("add", shop.site.address("/goods.csv"), "--category", "nowhere", code=2),
                      'reading.category: there is no category "nowhere"')
         shop.site.files["/odd.txt"] = "id|category|title|price\np2|books|Тихий Дон|5,50\n".encode("cp866")
