@@ -167,10 +167,10 @@ int searcher_list_indexed(const struct searcher *searcher, const char *client,
 {
     const struct index_view *view = follower_view(searcher->front.follower);
     uint32_t limit = request->limit ? request->limit : SEARCHER_LIST_COUNT;
-    struct replica *replica;
-    int rc = searcher_find_shard(view, client, request->epoch, request->shard, &replica, err);
+    struct replica *replica = NULL;
+    int rc = 0;
 
-    if (!rc && limit > SEARCHER_LIST_COUNT_MAX)
+    if (limit > SEARCHER_LIST_COUNT_MAX)
         rc = err_set(err, ERR_INVALID, "limit: %u, at most %d are listed", limit,
                      SEARCHER_LIST_COUNT_MAX);
     if (!rc && request->range_size &&
@@ -178,6 +178,8 @@ int searcher_list_indexed(const struct searcher *searcher, const char *client,
          request->range_size > SEARCHER_RANGE_SIZE_MAX))
         rc = err_set(err, ERR_INVALID, "rangeSize: %u, expected %d to %d", request->range_size,
                      SEARCHER_RANGE_SIZE_MIN, SEARCHER_RANGE_SIZE_MAX);
+    if (!rc)
+        rc = searcher_find_shard(view, client, request->epoch, request->shard, &replica, err);
     if (!rc)
         rc = list_shard(replica, request, limit, arena, response, err);
     view_release(view);

@@ -206,12 +206,12 @@ static int read_request(struct watching *watching, const Torg__V1__WatchSnippets
     struct snippet_config *config;
     int rc = 0;
 
-    if (!request->n_names || request->n_names > SNIPPET_BATCH_NAME_COUNT_MAX)
-        return call_invalid(watching->call, err, "names", "%zu names; one to %d are watched",
-                            request->n_names, SNIPPET_BATCH_NAME_COUNT_MAX);
     if (request->n_keys > SNIPPET_BATCH_KEY_COUNT_MAX)
         return call_invalid(watching->call, err, "keys", "%zu keys; at most %d, or none for all",
                             request->n_keys, SNIPPET_BATCH_KEY_COUNT_MAX);
+    if (!request->n_names || request->n_names > SNIPPET_BATCH_NAME_COUNT_MAX)
+        return call_invalid(watching->call, err, "names", "%zu names; one to %d are watched",
+                            request->n_names, SNIPPET_BATCH_NAME_COUNT_MAX);
     watching->names = snippet_texts(request->names, request->n_names, arena);
     watching->name_count = request->n_names;
     watching->keys = snippet_texts(request->keys, request->n_keys, arena);
