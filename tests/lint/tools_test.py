@@ -136,6 +136,32 @@ def what_shares_something_does_not_run_beside_its_like():
 
 
 @tap.test
+def no_server_is_shared_under_the_thread_sanitizer():
+    under, beside = [(suite, TOP, program(suite, ["contract", "tsan", "one-topic"])) for suite in ("tsan", "contract")]
+    tap.equal(run_tests.next_item([under], [beside]), under)
+    tap.equal(run_tests.next_item([beside], [under]), beside)
+    tap.equal(run_tests.next_item([beside], [beside]), None)
+
+
+@tap.test
+def simulations_come_first_and_no_more_than_there_are_cores():
+    sim, e2e = ("sim", TOP, program("a", ["sim"])), ("e2e", TOP, program("b", ["e2e"]))
+    full = [sim] * run_tests.CORE_COUNT
+    tap.equal(run_tests.next_item([e2e, sim], []), sim)
+    tap.equal(run_tests.next_item([sim, e2e], full), e2e)
+    tap.equal(run_tests.next_item([sim], full), None)
+
+
+@tap.test
+def a_simulation_is_served_last():
+    say = ("sh", "-c", "echo 1..1; echo ok 1 - a; nice; cat /proc/self/autogroup 2>/dev/null || true")
+    told = run_tests.run_one("sim", TOP, program("a", ["sim"], *say))
+    tap.equal((told.passed, told.failed, told.output.splitlines()[2]), (1, [], "19"))
+    if "autogroup" in told.output:
+        tap.contains(told.output, "nice 19")
+
+
+@tap.test
 def what_works_runs_beside_what_waits():
     unit, e2e = ("unit", TOP, program("a", ["unit"])), ("e2e", TOP, program("b", ["e2e"]))
     full = [unit] * run_tests.CORE_COUNT
