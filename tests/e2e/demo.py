@@ -13,7 +13,8 @@ from kit.binary import TORG, Place, environment, open_sqlite
 from kit.demo import Demo
 from kit.photo_shop import SOFA
 
-OFFERS = 300
+OFFERS = 150
+OFFERS_OF_KILLED = 250
 
 
 @tap.test
@@ -200,17 +201,17 @@ def a_second_start_goes_on_with_what_is_there():
 def killed_while_filling_it_completes_without_doubles():
     with Demo() as demo:
         for _ in range(2):
-            demo.begin("--offers", "500", "--changes", "0")
+            demo.begin("--offers", str(OFFERS_OF_KILLED), "--changes", "0")
             seen = tap.wait_until(lambda: demo.total() + 1, what="the index") - 1
-            tap.wait_until(lambda: demo.total() > min(seen + 60, 450) or
+            tap.wait_until(lambda: demo.total() > min(seen + 60, OFFERS_OF_KILLED - 30) or
                            "operator " in demo.out(), what="some offers")
             demo.process.kill()
             demo.process.wait()
-        demo.filled("--offers", "500", "--changes", "0")
-        tap.wait_until(lambda: demo.total() == 500, what="every offer once")
+        demo.filled("--offers", str(OFFERS_OF_KILLED), "--changes", "0")
+        tap.wait_until(lambda: demo.total() == OFFERS_OF_KILLED, what="every offer once")
         ids = demo.offers_by_external_id()
         doubled = {name: found for name, found in ids.items() if len(found) > 1}
-        tap.equal((len(ids), doubled), (500, {}))
+        tap.equal((len(ids), doubled), (OFFERS_OF_KILLED, {}))
         tap.equal(demo.stop(), 0)
 
 
