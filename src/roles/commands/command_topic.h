@@ -19,11 +19,11 @@ static const struct command_option topic_write_options[] = {
     {NULL, NULL, NULL}};
 
 static const char topic_write_details[] =
-    "FILE, or standard input, is one record: JSON where the topic carries messages of a known type, "
-    "its bytes otherwise; an empty file is an empty record. Only of topics that others than Torg "
-    "write: documents, moderation-opinions, photo-results, events, feed-events, and any that is not "
-    "Torg's own, such as those of snippets. Durable when the command ends. Recorded in the audit "
-    "log.";
+    "FILE, or standard input, is one record: JSON where the topic carries messages of a known "
+    "type, its bytes otherwise; an empty file is an empty record. Only of topics that others than "
+    "Torg write: documents, moderation-opinions, photo-results, events, feed-events, and any that "
+    "is not Torg's own, such as those of snippets. Durable when the command ends. Recorded in the "
+    "audit log.";
 
 #define TOPIC_COMMANDS                                                                             \
     {.name = "topic list",                                                                         \
