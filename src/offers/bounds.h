@@ -4,9 +4,9 @@
 #define TORG_OFFERS_BOUNDS_H
 
 enum {
-    OFFER_SIZE_MAX = 100 << 10,   /* one offer, encoded, as who writes its content may leave it */
-    OFFER_RESERVE_SIZE = 8 << 10, /* above that, for what others do to it: a sentence on each of a
-                                     hundred photos (6 KB), a ban, a sale, times that grow */
+    OFFER_SIZE_MAX = 100 << 10,    /* one offer, encoded, as who writes its content may leave it */
+    OFFER_RESERVE_SIZE = 12 << 10, /* above that, for what others do to it: a sentence on each of a
+                                     hundred photos (9 KB), a ban, a sale, times that grow */
     OFFER_STORED_SIZE_MAX = OFFER_SIZE_MAX + OFFER_RESERVE_SIZE, /* what later stages can take */
     OFFER_PACK_SIZE_MIN = 1 << 10, /* below, compression wins less than a page and costs 10 us */
     OFFER_SHARD_COUNT = 64,        /* part of stored data: sellers keep their shards for ever */

@@ -513,9 +513,9 @@ static void a_photo_without_room_is_told_to_have_failed(void **state)
 }
 
 /* Whose content takes all that its seller may use, to the byte. */
-static offerid create_largest(struct scene *scene, const char *photos)
+static offerid create_largest(struct scene *scene, const char *category, const char *photos)
 {
-    Torg__V1__OfferContent *content = content_with(scene, "books", photos);
+    Torg__V1__OfferContent *content = content_with(scene, category, photos);
     Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
     struct author author = author_of("s", scene->arena);
     size_t size = OFFER_SIZE_MAX;
@@ -559,7 +559,7 @@ static void the_largest_offer_is_banned_like_any(void **state)
 {
     struct scene *scene = start(state);
     Torg__V1__PhotoResult *result;
-    offerid id = create_largest(scene, "abc");
+    offerid id = create_largest(scene, "books", "abc");
 
     judge(scene, id, 1, true);
     check(scene, id, OFFER_BANNED, 2);
@@ -578,6 +578,20 @@ static void the_largest_offer_is_banned_like_any(void **state)
     check(scene, id, OFFER_BANNED, 9);
     export_all(scene);
     assert_int_equal(read_integer(scene->place.store, "SELECT COUNT(*) FROM queue"), 0);
+}
+
+static void the_largest_offer_is_told_that_nobody_answers(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create_largest(scene, "rings", "abc");
+
+    for (int i = 0; i < PHOTO_ASK_COUNT_MAX; i++) {
+        clock_manual_advance(&scene->place.clock, (PHOTO_SILENCE_S + 1) * (int64_t)SECOND_US);
+        assert_int_equal(look_at_due(scene), 1);
+    }
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(offer_of(scene, id)->content->photos[i]->state,
+                         TORG__V1__PHOTO__STATE__FAILED);
 }
 
 static void wrong_results_are_told_by_field(void **state)
@@ -853,6 +867,7 @@ static const struct test_case cases[] = {
     CASE(who_reports_failures_is_told_how_they_end),
     CASE(a_photo_without_room_is_told_to_have_failed),
     CASE(the_largest_offer_is_banned_like_any),
+    CASE(the_largest_offer_is_told_that_nobody_answers),
     CASE(wrong_results_are_told_by_field),
     CASE(the_first_ready_photo_shows_the_offer),
     CASE(a_request_that_was_lost_is_asked_anew_and_then_told),

@@ -289,7 +289,6 @@ static int try_change(struct offer_change *change, bool look, Torg__V1__OfferRec
                               .once = change->once,
                               .check_once = !look,
                               .arena = change->author->arena,
-                              .takes_reserve = change->takes_reserve,
                               .also = change->also,
                               .also_arg = change};
     int rc;
@@ -311,6 +310,7 @@ static int try_change(struct offer_change *change, bool look, Torg__V1__OfferRec
     save.id = change->id ? change->id : change->wished_id;
     save.before = change->before;
     save.after = change->after;
+    save.takes_reserve = change->takes_reserve || !change->content;
     rc = offer_save(&save, err);
     if (!rc)
         *receipt = *save.receipt;
