@@ -124,5 +124,7 @@ bool documents_look(struct actor *actor, unsigned client, uint32_t shown[SLOT_CO
 
 int offer_read(struct actor *actor, const struct slot *slot, struct arena *arena,
                Torg__V1__Offer **offer, struct err *err);
+/* When its photo is asked for anew, as the offer says. */
+void slot_take_photo_ask(struct slot *slot, const Torg__V1__Offer *offer);
 
 #endif

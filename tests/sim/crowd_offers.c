@@ -211,6 +211,8 @@ static void take_receipt(struct actor *actor, struct slot *slot,
     slot->stamp = slot->ask.stamp;
     slot->ends_us = entry->ends_us;
     slot->shows_us = entry->shows_us;
+    if (!slot->asks_us && slot->has_photo && !slot->is_photo_ready)
+        slot->asks_us = now_wall_us() + (int64_t)DAY_S * SECOND_US;
     slot->is_over = slot->status == OFFER_DELETED;
     model_step(model, slot, "told revision %d, %s", (int)slot->revision,
                offer_status_name((enum offer_status)slot->status));
@@ -279,6 +281,15 @@ int offer_read(struct actor *actor, const struct slot *slot, struct arena *arena
     return rc;
 }
 
+void slot_take_photo_ask(struct slot *slot, const Torg__V1__Offer *offer)
+{
+    const Torg__V1__Photo *photo = offer->content->n_photos ? offer->content->photos[0] : NULL;
+
+    slot->asks_us = photo && photo->state == TORG__V1__PHOTO__STATE__WAITING && photo->ask_time
+                        ? (photo->ask_time->seconds + DAY_S) * SECOND_US
+                        : 0;
+}
+
 /* The offer as it is becomes what is known, if it may be so; with the lock. */
 static void adopt(struct actor *actor, struct slot *slot, const Torg__V1__Offer *offer)
 {
@@ -288,6 +299,8 @@ static void adopt(struct actor *actor, struct slot *slot, const Torg__V1__Offer 
                                                                : offer->revision > slot->revision);
     int status = slot->ask.what && has_happened ? (int)slot->ask.number : slot->status;
     bool is_moving = slot_is_moving(slot, now_wall_us());
+    /* its photo was asked for anew, no more */
+    bool still_waits = status == OFFER_WAITING && (int)offer->status == OFFER_WAITING;
 
     if (offer->revision < slot->revision)
         model_fail(model, slot, "revision %d was acknowledged, and it is at %d",
@@ -312,12 +325,14 @@ static void adopt(struct actor *actor, struct slot *slot, const Torg__V1__Offer 
     if (offer->revision > slot->revision + has_happened) {
         const struct entry entry = {.stamp = stamp,
                                     .is_shown = offer->status == TORG__V1__OFFER__STATUS__ACTIVE,
-                                    .ends_us = slot->ends_us};
+                                    .ends_us = slot->ends_us,
+                                    .shows_us = still_waits ? slot->shows_us : 0};
 
         slot_ask(slot, 1, &entry);
         slot_settle(slot, true);
-        slot->shows_us = 0;
+        slot->shows_us = entry.shows_us;
     }
+    slot_take_photo_ask(slot, offer);
     slot->revision = offer->revision;
     slot->status = (int)offer->status;
     slot->stamp = stamp;

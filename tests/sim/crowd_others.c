@@ -83,6 +83,7 @@ static void settle(struct actor *actor, struct slot *slot, const Torg__V1__Offer
     slot->shows_us = slot->status == OFFER_WAITING && slot->category == CATEGORY_LAMPS
                          ? now_wall_us() /* an unban begins its wait anew, or ends it */
                          : 0;
+    slot_take_photo_ask(slot, offer);
     model_step(model, slot, "read: revision %d, %s", (int)slot->revision,
                offer_status_name((enum offer_status)slot->status));
     slot_settle(slot, true);
@@ -342,7 +343,7 @@ void photographer_step(struct actor *actor)
         slot_give(slot);
         return;
     }
-    if (slot->photo_attempt && draw_chance(&actor->rng, 300)) {
+    if (slot->is_photo_ready && draw_chance(&actor->rng, 300)) { /* what has failed begins anew */
         send_late(actor, slot);
     } else if (!slot->is_photo_ready &&
                (slot->status_before_ban != OFFER_WAITING || slot->status != OFFER_BANNED)) {

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "offers/record/offer_status.h"
 #include "sim/draw.h"
 
 /* Seconds are what the index keeps of an end, and it is looked at once a second. */
@@ -182,7 +183,9 @@ uint32_t slot_final(struct slot *slot, int64_t now_us)
 bool slot_is_moving(const struct slot *slot, int64_t now_us)
 {
     return (slot->ends_us && now_us >= slot->ends_us - END_SLACK_US) ||
-           (slot->shows_us && now_us >= slot->shows_us - END_SLACK_US);
+           (slot->shows_us && now_us >= slot->shows_us - END_SLACK_US) ||
+           (slot->asks_us && slot->status == OFFER_WAITING &&
+            now_us >= slot->asks_us - END_SLACK_US);
 }
 
 /* ---- history ---- */

@@ -79,6 +79,7 @@ struct slot {
     uint32_t stamp;
     int64_t opinion_revision;
     int64_t ends_us, shows_us;
+    int64_t asks_us;      /* from then on its photo is asked for anew while it waits; 0: never */
     uint32_t epoch_moves; /* of a document: the model's when it was last kept */
     unsigned category;
     bool has_photo, is_photo_ready;
