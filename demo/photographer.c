@@ -72,6 +72,8 @@ static int make(void *arg, const char *url, struct arena *arena, struct buf *fil
     drawing_put(subject.picture, subject.color, subject.number, &drawing);
     assert(!buf_failed(&drawing));
     rc = darkroom_develop(photographer->easel, buf_bytes(&drawing), arena, &photo, err);
+    if (rc == ERR_TIMEOUT) /* a drawing of ours that kills its child is no chance */
+        rc = err->code = ERR_INVALID;
     if (!rc)
         buf_put(file, photo.pictures[0].content);
     buf_release(&drawing);

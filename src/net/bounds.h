@@ -102,6 +102,7 @@ enum {
     WEB_HOST_TURN_COUNT = 4,           /* who ask one server at a time: half of those of photos */
     WEB_HOST_GAP_MS = 20,              /* between two of them: 50 a second, as a busy visitor */
     WEB_HOST_WAIT_MS = 1000,           /* for a turn; then it is left to another time */
+    WEB_HOST_AGAIN_MS = 5 * 1000,      /* until who got no turn is to come again */
     WEB_HOST_SILENT_MS = 60 * 1000,    /* who did not answer is asked by patient ones alone */
     RPC_STREAM_IDLE_MS = 300 * 1000,   /* nothing moved: a server may be deleting a large feed */
 };

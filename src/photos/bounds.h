@@ -16,8 +16,9 @@ enum {
     PHOTO_FETCH_MS_MAX = 30 * 1000, /* of one file: a server that takes longer holds up others */
     PHOTO_FETCH_STALL_MS_MAX = 10 * 1000, /* without a byte */
     PHOTO_FETCH_FIRST_MS_MAX = 3 * 1000,  /* of the first try: then it is left to the slow lane */
-    PHOTO_FETCH_THREAD_COUNT = 8,         /* they wait for other people's servers */
-    PHOTO_FETCH_POLL_COUNT = 16,          /* requests read at once: a slow one holds up so many */
+    PHOTO_LOST_TRY_COUNT = 1,     /* of the slow lane behind its first, and so the third decoder */
+    PHOTO_FETCH_THREAD_COUNT = 8, /* they wait for other people's servers */
+    PHOTO_FETCH_POLL_COUNT = 16,  /* requests read at once: a slow one holds up so many */
 
     LEDGER_FORMS_SIZE_MAX = 1000, /* names of one photo's files: a dozen versions of its sizes */
     LEDGER_SWEEP_COUNT = 100,     /* photos removed by one transaction */

@@ -148,8 +148,8 @@ static int tell_loss(struct darkroom *darkroom, struct darkroom_child *child, in
     counter_add(darkroom->killed, 1);
     darkroom_child_kill(child);
     if (rc == ERR_TIMEOUT)
-        return err_set(err, ERR_INVALID, "the picture takes too long to decode: save it again");
-    return err_set(err, ERR_INVALID,
+        return err_set(err, ERR_TIMEOUT, "the picture takes too long to decode: save it again");
+    return err_set(err, ERR_TIMEOUT,
                    "the picture cannot be decoded: it is damaged, or too much for memory");
 }
 

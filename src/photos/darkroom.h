@@ -5,7 +5,7 @@
  * Decoders of pictures are large, written for speed, and fed by anybody. So they run in children
  * (torg-darkroom, photos/darkroom/) that can compute and nothing else; a few are kept, each works
  * on one file at a time. One that dies, takes too long or answers nonsense is killed and replaced,
- * and only its file fails.
+ * and only its file is not answered.
  *
  * Threads: any; whoever comes while all children are at work waits for one.
  */
@@ -54,8 +54,10 @@ int darkroom_open(const struct darkroom_options *options, struct darkroom **dark
                   struct err *err);
 void darkroom_close(struct darkroom *darkroom); /* NULL is fine; nobody is inside */
 
-/* ERR_INVALID: the file cannot be used; the text is for who sent it. ERR_UNAVAILABLE: no child can
- * be started, which says nothing of the file. */
+/* ERR_INVALID: the file cannot be used; the text is for who sent it. ERR_TIMEOUT: a child died of
+ * it or took too long, by the file's fault or the machine's: worth another try, and if that ends
+ * so, too, the text is for who sent it. ERR_UNAVAILABLE: no child can be started, which says
+ * nothing of the file. */
 int darkroom_develop(struct darkroom *darkroom, struct bytes file, struct arena *arena,
                      struct darkroom_photo *photo, struct err *err);
 

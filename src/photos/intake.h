@@ -22,8 +22,8 @@ struct intake {
 const char *intake_refusal(struct bytes file);
 
 /* The pictures are durable when it returns 0; the item's state, sizes, hash, look and preview are
- * set. uploader: the seller whose upload it is, which is kept, too; NULL: it is none. ERR_INVALID:
- * the file cannot be used, for the reason told. */
+ * set. uploader: the seller whose upload it is, which is kept, too; NULL: it is none. ERR_INVALID,
+ * ERR_TIMEOUT, ERR_UNAVAILABLE: as of darkroom_develop. */
 int intake_develop(const struct intake *intake, struct bytes file, const char *uploader,
                    struct arena *arena, Torg__V1__PhotoResult__Item *item, struct err *err);
 

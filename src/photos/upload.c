@@ -94,6 +94,19 @@ static int check_uploader(const struct identity *identity, struct err *err)
                    identity->principal);
 }
 
+/* Who sends a file waits for the answer: another try is made at once, and is the last. */
+static int develop(const struct intake *intake, struct bytes file, const char *seller,
+                   struct arena *arena, Torg__V1__PhotoResult__Item *item, struct err *err)
+{
+    int rc = intake_develop(intake, file, seller, arena, item, err);
+
+    if (rc == ERR_TIMEOUT)
+        rc = intake_develop(intake, file, seller, arena, item, err);
+    if (rc == ERR_TIMEOUT)
+        rc = err->code = ERR_INVALID;
+    return rc;
+}
+
 static int post_photo(struct call *call, const struct rest_request *request,
                       struct rest_answer *answer, struct err *err)
 {
@@ -103,7 +116,7 @@ static int post_photo(struct call *call, const struct rest_request *request,
     int rc = check_uploader(call_identity(call), err);
 
     if (!rc)
-        rc = intake_develop(intake, request->body, call_identity(call)->seller, arena, &item, err);
+        rc = develop(intake, request->body, call_identity(call)->seller, arena, &item, err);
     if (!rc) {
         item.url = (char *)address_of(&item, arena);
         rc = source_keep_upload(intake->ledger->store, item.url, &item, err);

@@ -2,6 +2,7 @@
 /* worker.c - see worker.h. */
 #include "photos/worker.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -43,10 +44,16 @@ struct answering {
     const struct topic_message *message;
     struct arena *arena;
     int32_t attempt;
-    bool is_silent;               /* the server of the photo at hand */
+    bool is_silent;               /* the server of the photo at hand, or the decoder */
+    bool is_lost;                 /* it was the decoder: by this file, or by some misfortune */
+    int64_t again_us;             /* of the photo at hand: the server was not even asked, and is
+                                   * after this; 0: it was */
+    int64_t put_off_us;           /* for those of whom nothing new can be told now; 0: there is
+                                   * none */
     bool is_last;                 /* what does not answer now is given up */
     char silent[ERR_TEXT_SIZE];   /* why a photo has to be tried again; "": none has */
     Torg__V1__PhotoRequest *left; /* to the slow lane */
+    Torg__V1__PhotoRequest *late; /* what has to be tried again */
 };
 
 static void set_failed(struct answering *answering, const char *reason,
@@ -64,7 +71,21 @@ static bool is_final(int rc)
     return rc == ERR_INVALID || rc == ERR_NOT_FOUND || rc == ERR_DENIED || rc == ERR_LIMIT;
 }
 
-static void note_silence(struct answering *answering, const struct err *err,
+static void add(struct answering *answering, const Torg__V1__PhotoRequest *request,
+                Torg__V1__PhotoRequest__Item *wanted, Torg__V1__PhotoRequest **list)
+{
+    if (!*list) {
+        *list = MESSAGE_NEW(photo_request, answering->arena);
+        (*list)->offer_id = request->offer_id;
+        (*list)->revision = request->revision;
+        (*list)->photos =
+            arena_array(answering->arena, request->n_photos, sizeof(*(*list)->photos));
+    }
+    (*list)->photos[(*list)->n_photos++] = wanted;
+}
+
+static void note_silence(struct answering *answering, const Torg__V1__PhotoRequest *request,
+                         Torg__V1__PhotoRequest__Item *wanted, const struct err *err,
                          Torg__V1__PhotoResult__Item *item)
 {
     if (answering->is_last) {
@@ -76,6 +97,26 @@ static void note_silence(struct answering *answering, const struct err *err,
                item);
     snprintf(answering->silent, sizeof(answering->silent), "%s", err->text);
     counter_add(answering->worker->silent, 1);
+    add(answering, request, wanted, &answering->late);
+}
+
+static int enter(struct answering *answering, const char *url, struct err *err)
+{
+    struct hosts *hosts = answering->worker->hosts;
+
+    answering->again_us = 0;
+    return answering->lane->is_slow ? hosts_probe(hosts, url, &answering->again_us, err)
+                                    : hosts_enter(hosts, url, false, err);
+}
+
+static void leave(struct answering *answering, const char *url)
+{
+    struct hosts *hosts = answering->worker->hosts;
+
+    if (answering->lane->is_slow)
+        hosts_probe_end(hosts, url, answering->is_silent);
+    else
+        hosts_leave(hosts, url, answering->is_silent);
 }
 
 /* A turn at its server, and the file. Nobody waits for what is ours. */
@@ -85,17 +126,18 @@ static int fetch(struct answering *answering, const char *url, struct fetch_stat
     const struct photo_worker *worker = answering->worker;
     bool is_slow = answering->lane->is_slow;
     bool is_web = photo_is_elsewhere(&worker->options.fetch, url);
-    int rc = is_web ? hosts_enter(worker->hosts, url, is_slow, err) : 0;
+    int rc = is_web ? enter(answering, url, err) : 0;
 
     answering->is_silent = is_web && rc;
     if (rc)
         return rc;
+    answering->again_us = 0;
     rc = photo_fetch(&worker->options.fetch, url,
                      is_slow ? PHOTO_FETCH_MS_MAX : PHOTO_FETCH_FIRST_MS_MAX, state,
                      answering->arena, file, err);
     answering->is_silent = is_web && rc && !is_final(rc);
     if (is_web)
-        hosts_leave(worker->hosts, url, answering->is_silent);
+        leave(answering, url);
     return rc;
 }
 
@@ -141,6 +183,7 @@ static int develop(struct answering *answering, Torg__V1__PhotoResult__Item *ite
     if (!rc && !reused) {
         rc = intake_develop(worker->options.intake, buf_bytes(&file), NULL, answering->arena, item,
                             err);
+        answering->is_lost = rc == ERR_TIMEOUT;
         if (!rc)
             rc = source_keep(store, item->url, &state, item, err);
     }
@@ -148,49 +191,60 @@ static int develop(struct answering *answering, Torg__V1__PhotoResult__Item *ite
     return rc;
 }
 
-/* Its server is slow, or nobody knows yet: who waits for others' photos waits no longer. */
-static void leave_to_slow(struct answering *answering, Torg__V1__PhotoRequest__Item *wanted,
-                          const Torg__V1__PhotoRequest *request)
+/* A decoder may be killed by the machine's want of memory, or be late where everything is: the file
+ * is believed to be at fault when it happens again and again. */
+static bool is_beyond_hope(const struct answering *answering)
 {
-    Torg__V1__PhotoRequest *left = answering->left;
-
-    if (!left) {
-        left = MESSAGE_NEW(photo_request, answering->arena);
-        left->offer_id = request->offer_id;
-        left->revision = request->revision;
-        left->photos = arena_array(answering->arena, request->n_photos, sizeof(*left->photos));
-        answering->left = left;
-    }
-    left->photos[left->n_photos++] = wanted;
-    counter_add(answering->worker->slowed, 1);
+    return answering->is_lost && answering->lane->is_slow &&
+           stage_reader_try_count(answering->lane->reader) >= PHOTO_LOST_TRY_COUNT;
 }
 
-/* *answered false: the slow lane will. < 0: the fault is ours, and passes. */
+/* Its server is known to be silent, and was told to be: this was no try. */
+static bool is_put_off(struct answering *answering)
+{
+    if (!answering->again_us || answering->is_last ||
+        !stage_reader_is_retry(answering->lane->reader))
+        return false;
+    if (answering->again_us > answering->put_off_us)
+        answering->put_off_us = answering->again_us;
+    return true;
+}
+
+static void count(const struct answering *answering, const Torg__V1__PhotoResult__Item *item)
+{
+    const struct photo_worker *worker = answering->worker;
+
+    counter_add(item->state == TORG__V1__PHOTO__STATE__READY ? worker->ready : worker->failed, 1);
+}
+
+/* *answered false: the slow lane will, or a later try. < 0: the fault is ours, and passes. */
 static int answer_one(struct answering *answering, const Torg__V1__PhotoRequest *request,
                       Torg__V1__PhotoRequest__Item *wanted, Torg__V1__PhotoResult__Item *item,
                       bool *answered, struct err *err)
 {
-    const struct photo_worker *worker = answering->worker;
-    bool is_silent;
     int rc;
 
     item->url = wanted->url;
     item->attempt = answering->attempt;
-    answering->is_silent = false;
+    answering->is_silent = answering->is_lost = false;
+    answering->again_us = 0;
     rc = develop(answering, item, err);
-    is_silent = answering->is_silent;
-    *answered = !is_silent || answering->lane->is_slow;
-    if (is_silent && *answered)
-        note_silence(answering, err, item);
-    else if (is_silent)
-        leave_to_slow(answering, wanted, request);
-    else if (rc && is_final(rc))
+    *answered = true;
+    if (rc && (is_final(rc) || is_beyond_hope(answering))) {
         set_failed(answering, err->text, item);
-    else if (rc)
+    } else if (answering->is_silent || answering->is_lost) {
+        *answered = answering->lane->is_slow && !is_put_off(answering);
+        if (!answering->lane->is_slow) { /* who waits for others' photos waits no longer */
+            add(answering, request, wanted, &answering->left);
+            counter_add(answering->worker->slowed, 1);
+        } else if (*answered) {
+            note_silence(answering, request, wanted, err, item);
+        }
+        return 0;
+    } else if (rc) {
         return rc;
-    if (!is_silent)
-        counter_add(item->state == TORG__V1__PHOTO__STATE__READY ? worker->ready : worker->failed,
-                    1);
+    }
+    count(answering, item);
     return 0;
 }
 
@@ -208,6 +262,32 @@ static int send(struct answering *answering, const char *topic, const ProtobufCM
         record.value = buf_bytes(&wire);
         rc = topic_produce(answering->worker->options.topics, topic, &record, 1, NULL, err);
     }
+    buf_release(&wire);
+    return rc;
+}
+
+/* The request waits as a parked one: of its photos those that were not answered, once it is there.
+ */
+static int come_again(struct answering *answering, const Torg__V1__PhotoRequest *request,
+                      struct err *err)
+{
+    struct stage_reader *reader = answering->lane->reader;
+    struct buf wire = BUF_INIT(RESULT_SIZE_MAX);
+    int rc;
+
+    if (answering->put_off_us && !answering->late) {
+        stage_reader_put_off(reader, answering->put_off_us);
+        return STAGE_READER_NOT_YET;
+    }
+    if (!answering->late)
+        return 0;
+    if (stage_reader_is_retry(reader) || answering->late->n_photos == request->n_photos)
+        return err_set(err, ERR_PRECONDITION, "%s", answering->silent);
+    message_encode(&answering->late->base, &wire);
+    assert(!buf_failed(&wire)); /* a part of what was there */
+    rc = stage_reader_park(reader, answering->message,
+                           arena_text(answering->arena, answering->message->key), buf_bytes(&wire),
+                           answering->silent, err);
     buf_release(&wire);
     return rc;
 }
@@ -235,9 +315,7 @@ static int answer_all(struct answering *answering, const Torg__V1__PhotoRequest 
         rc = send(answering, TOPIC_PHOTO_RESULTS, &result.base, err);
     if (!rc && answering->left)
         rc = send(answering, TOPIC_PHOTO_SLOW, &answering->left->base, err);
-    if (!rc && answering->silent[0])
-        rc = err_set(err, ERR_PRECONDITION, "%s", answering->silent); /* parked: tried again */
-    return rc;
+    return rc ? rc : come_again(answering, request, err);
 }
 
 static int take_request(void *arg, const struct topic_message *message, struct arena *arena,
@@ -246,18 +324,18 @@ static int take_request(void *arg, const struct topic_message *message, struct a
     struct lane *lane = arg;
     const struct photo_worker_options *options = &lane->worker->options;
     int64_t age_us = clock_wall_us(options->clock) - message->timestamp_us;
-    struct answering answering = {.worker = lane->worker,
-                                  .lane = lane,
-                                  .message = message,
-                                  .arena = arena,
-                                  .attempt = 1,
-                                  .is_last = age_us > options->retry_us};
+    struct answering answering = {
+        .worker = lane->worker, .lane = lane, .message = message, .arena = arena, .attempt = 1};
     ProtobufCMessage *decoded;
     int rc =
         message_decode(message->value, &torg__v1__photo_request__descriptor, arena, &decoded, err);
 
-    if (!rc && stage_reader_is_retry(lane->reader) && age_us > 0)
+    /* Of one that is parked the age counts from its first try in the slow lane, however long the
+     * request was on its way there. */
+    if (!rc && stage_reader_is_retry(lane->reader) && age_us > 0) {
         answering.attempt = 2 + (int32_t)(age_us / SECOND_US % INT32_MAX);
+        answering.is_last = age_us > options->retry_us;
+    }
     return rc ? rc : answer_all(&answering, (const Torg__V1__PhotoRequest *)decoded, err);
 }
 

@@ -11,9 +11,10 @@
  *
  * The pictures are durable before the answer, and the answer before the request is committed: what
  * it was stopped at is done again, to the same effect. A photo that will never do is FAILED at
- * once, with its reason. One whose server does not answer is told as FAILED, too, so that its
- * seller knows; the request is parked and tried again, and a later READY takes its place, until the
- * time for it is over.
+ * once, with its reason. One whose server does not answer, or whose decoder died, is told as
+ * FAILED, too, so that its seller knows; the request is parked and tried again, and a later READY
+ * takes its place, until the time for it is over. A server that was silent to the slow lane is
+ * asked by one request a minute; the others are put off without a try.
  */
 #ifndef TORG_PHOTOS_WORKER_H
 #define TORG_PHOTOS_WORKER_H

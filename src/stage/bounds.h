@@ -15,9 +15,10 @@ enum {
     PARKED_BACKOFF_S_MAX = 600,      /* between two tries */
     OTHER_TOPIC_PARTITION_COUNT = 8, /* of a topic that a config names and nobody has made */
     OTHER_TOPIC_RETENTION_S = 7 * 24 * 3600,
-    READER_POLL_MS = 200,     /* how soon a stop is seen */
-    READER_RETRY_MS = 1000,   /* after a fault of the world; parked ones are looked at so often */
-    READER_RETRY_COUNT = 100, /* parked ones tried in one look, of each partition */
+    READER_POLL_MS = 200,      /* how soon a stop is seen */
+    READER_RETRY_MS = 1000,    /* after a fault of the world; parked ones are looked at so often */
+    READER_RETRY_COUNT = 100,  /* parked ones tried in one look, of each partition */
+    READER_LOOK_MS_MAX = 5000, /* of such a look, but for the one at hand: new ones wait for it */
     READER_BLOCKED_PAUSE_MS = 20, /* between polls that only find partitions that wait */
     READER_LAST_TRY_COUNT = 3,    /* at a stop, at once: what is not committed comes again */
     READER_WORKER_COUNT_MAX = 32, /* threads that apply one poll's records */

@@ -38,6 +38,19 @@ bool stage_reader_is_retry(const struct stage_reader *reader)
     return reader->retried != NULL;
 }
 
+int64_t stage_reader_try_count(const struct stage_reader *reader)
+{
+    object_check(reader, STAGE_READER_MAGIC);
+    return reader->retried ? reader->retried->try_count + 1 : 0;
+}
+
+void stage_reader_put_off(struct stage_reader *reader, int64_t pause_us)
+{
+    object_check(reader, STAGE_READER_MAGIC);
+    assert(reader->retried && pause_us > 0);
+    reader->put_off_us = pause_us;
+}
+
 void stage_reader_tell_fault(struct stage_reader *self, const char *what, const struct err *err)
 {
     object_check(self, STAGE_READER_MAGIC);

@@ -81,6 +81,11 @@ void stage_reader_stop(struct stage_reader *reader); /* NULL is fine */
 
 /* Whether this record is one that was parked. Its time is that of its first try. */
 bool stage_reader_is_retry(const struct stage_reader *reader);
+/* How often it was tried before; 0: it is not parked. */
+int64_t stage_reader_try_count(const struct stage_reader *reader);
+/* Of a parked record, before take returns STAGE_READER_NOT_YET: it comes again after this time, and
+ * this was no try. */
+void stage_reader_put_off(struct stage_reader *reader, int64_t pause_us);
 bool stage_reader_is_stopping(const struct stage_reader *reader);
 /* True from the time on that it has to stop. */
 const atomic_bool *stage_reader_stopping(const struct stage_reader *reader);

@@ -60,6 +60,8 @@ struct stage_reader {
     int64_t change_no; /* of parked_total */
     int64_t total_count;
     const struct parked *retried; /* the one that take has now; NULL: none */
+    int64_t put_off_us;           /* until it comes again, if it is not used yet */
+    size_t retry_turn;            /* which of our partitions is the first of the next look */
     struct arena *retry_arena;    /* of the parked ones of a look; kept until it is flushed */
     struct topic_message retry_message;
     bool is_refused_again; /* a part of it */

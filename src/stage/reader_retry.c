@@ -39,6 +39,7 @@ static int use(struct stage_reader *self, const struct parked *parked, struct er
                                                  .timestamp_us = parked->first_us};
     self->retried = parked;
     self->is_refused_again = false;
+    self->put_off_us = (int64_t)READER_RETRY_MS * MS_US;
     rc = self->options.handler->take(self->options.arg, &self->retry_message, self->retry_arena,
                                      err);
     if (!rc)
@@ -74,7 +75,7 @@ static int retry_one(struct stage_reader *self, const struct parked *parked, boo
         return rc;
     }
     if (rc == STAGE_READER_NOT_YET) {
-        later.next_us = now_us + (int64_t)READER_RETRY_MS * MS_US;
+        later.next_us = now_us + self->put_off_us;
     } else {
         later.try_count++;
         later.next_us =
@@ -84,8 +85,15 @@ static int retry_one(struct stage_reader *self, const struct parked *parked, boo
     return parked_delay(self->options.store, &later, err);
 }
 
+/* A look ends in time for what is new, which this thread reads, too: those left are first next. */
+static bool is_long_enough(const struct stage_reader *self, int64_t until_us)
+{
+    return stage_reader_is_stopping(self) || clock_mono_us(self->options.clock) >= until_us;
+}
+
 /* As long as some go: what waited behind them is due then. */
-static int retry_partition(struct stage_reader *self, uint32_t partition, struct err *err)
+static int retry_partition(struct stage_reader *self, uint32_t partition, int64_t until_us,
+                           struct err *err)
 {
     size_t used = 1;
     int rc = 0;
@@ -99,7 +107,7 @@ static int retry_partition(struct stage_reader *self, uint32_t partition, struct
         rc = parked_due(self->options.store, self->options.stage, partition,
                         clock_wall_us(self->options.clock), READER_RETRY_COUNT, self->retry_arena,
                         &list, &count, err);
-        for (size_t i = 0; i < count && !rc && !stage_reader_is_stopping(self); i++) {
+        for (size_t i = 0; i < count && !rc && !is_long_enough(self, until_us); i++) {
             bool is_used;
 
             rc = retry_one(self, &list[i], &is_used, err);
@@ -111,6 +119,7 @@ static int retry_partition(struct stage_reader *self, uint32_t partition, struct
 
 int stage_reader_retry(struct stage_reader *self, struct err *err)
 {
+    int64_t until_us = clock_after_us(self->options.clock, (int64_t)READER_LOOK_MS_MAX * MS_US);
     struct topic_position ours[TOPIC_PARTITION_COUNT_MAX];
     size_t count = 0;
     int rc = stage_reader_refresh(self, err);
@@ -119,7 +128,8 @@ int stage_reader_retry(struct stage_reader *self, struct err *err)
     if (rc || !self->total_count)
         return rc;
     rc = consumer_assignment(self->consumer, ours, ARRAY_COUNT(ours), &count, err);
-    for (size_t i = 0; i < count && i < ARRAY_COUNT(ours) && !rc; i++)
-        rc = retry_partition(self, ours[i].partition, err);
+    count = count < ARRAY_COUNT(ours) ? count : ARRAY_COUNT(ours);
+    for (size_t i = 0; i < count && !rc && !is_long_enough(self, until_us); i++)
+        rc = retry_partition(self, ours[self->retry_turn++ % count].partition, until_us, err);
     return rc ? rc : stage_reader_refresh(self, err);
 }

@@ -63,7 +63,8 @@ struct world {
     pthread_mutex_t lock;
     bool is_bad[KEY_COUNT][NUMBER_MAX + 1]; /* guarded by lock, as all below */
     bool is_not_yet[KEY_COUNT][NUMBER_MAX + 1];
-    int outage_count; /* next uses that fail with the world */
+    int64_t put_off_us; /* parked ones come again after it; 0: they are tried */
+    int outage_count;   /* next uses that fail with the world */
     int tried_count;
     struct use *uses; /* in their order */
     size_t use_count;
@@ -88,6 +89,9 @@ static int take(void *arg, const struct topic_message *message, struct arena *ar
     if (world->outage_count > 0) {
         world->outage_count--;
         rc = err_set(err, ERR_UNAVAILABLE, "the world is away");
+    } else if (world->put_off_us && stage_reader_is_retry(world->reader)) {
+        stage_reader_put_off(world->reader, world->put_off_us);
+        rc = STAGE_READER_NOT_YET;
     } else if (world->is_not_yet[use.key][use.number]) {
         rc = STAGE_READER_NOT_YET;
     } else if (world->is_bad[use.key][use.number]) {
@@ -400,6 +404,52 @@ static void tries_come_later_and_later(void **state)
     }
     assert_true(last_us - list[0].first_us > 15 * (int64_t)SECOND_US);
     arena_free(arena);
+    close_world(world);
+}
+
+static struct parked first_parked(struct world *world)
+{
+    struct arena *arena = arena_new();
+    struct parked found;
+    struct parked *list;
+    struct err err;
+    size_t count;
+
+    OK(parked_of_key(world->store, STAGE, "key-0", 1, arena, &list, &count, &err));
+    assert_int_equal(count, 1);
+    found = list[0];
+    found.key = found.topic = found.stage = found.reason = NULL; /* the arena's */
+    arena_free(arena);
+    return found;
+}
+
+static int64_t next_s(struct world *world)
+{
+    return (first_parked(world).next_us - clock_wall_us(&world->clock.base)) / SECOND_US;
+}
+
+static void what_is_put_off_was_no_try(void **state)
+{
+    struct world *world = open_world(state);
+    int64_t tries;
+
+    set_bad(world, 0, 1, true);
+    send(world, 0, 1);
+    start(world);
+    WAIT_UNTIL(world, parked_count(world) == 1);
+    stop(world);
+    tries = first_parked(world).try_count;
+    world->put_off_us = 6000 * (int64_t)SECOND_US;
+    start(world);
+    WAIT_UNTIL(world, next_s(world) > 3000);
+    assert_int_equal(first_parked(world).try_count, tries);
+    stop(world);
+    world->put_off_us = 0;
+    set_bad(world, 0, 1, false);
+    start(world);
+    clock_manual_advance(&world->clock, 6000 * (int64_t)SECOND_US);
+    WAIT_UNTIL(world, parked_count(world) == 0);
+    assert_true(was_used(world, 0, 1));
     close_world(world);
 }
 
@@ -885,6 +935,7 @@ static const struct test_case cases[] = {
     CASE(records_are_used_in_order_and_committed),
     CASE(later_records_of_a_parked_key_wait_behind_it),
     CASE(tries_come_later_and_later),
+    CASE(what_is_put_off_was_no_try),
     CASE(a_newer_record_replaces_a_parked_one),
     CASE(where_order_is_no_matter_nobody_waits),
     CASE(strict_waits_and_parks_nothing),

@@ -4,9 +4,12 @@ to the offer; and whatever else sellers and their servers send."""
 import base64
 import os
 import pathlib
+import shutil
 import signal
+import sys
 
 from kit import tap
+from kit.binary import TORG
 from kit.photo_shop import SOFA, Pictures, Shop, bomb, png, turned
 
 
@@ -157,6 +160,52 @@ def a_decoder_that_dies_is_replaced():
         limits = pathlib.Path(f"/proc/{shop.children()[0]}/status").read_text()
         tap.contains(limits, "Seccomp:\t2")
         tap.contains(limits, "NoNewPrivs:\t1")
+
+
+class Clumsy(Shop):
+    """Its decoders die of the first file they get, as often as is said."""
+
+    def start(self, *words):
+        place = self.dir / "bin"
+        place.mkdir()
+        shutil.copy(TORG, place / "torg")       # which takes the decoder beside it
+        (place / "torg-darkroom").write_text(
+            f"#!{sys.executable} -IS\nimport os\n"
+            f"with open({str(self.dir / 'deaths')!r}, 'r+') as file:\n"
+            f"    left = int(file.read())\n    file.seek(0)\n    file.write(str(max(left - 1, 0)))\n"
+            f"if left:\n    os.write(1, b'r')\n    os.read(0, 8)\n    os._exit(1)\n"
+            f"os.execv({str(pathlib.Path(TORG).parent / 'torg-darkroom')!r}, ['torg-darkroom'])\n")
+        (place / "torg-darkroom").chmod(0o755)
+        self.options["executable"] = str(place / "torg")
+        (self.dir / "deaths").write_text("0")
+        return super().start(*words)
+
+    def die(self, times):
+        for decoder in self.children():
+            os.kill(decoder, signal.SIGKILL)
+        (self.dir / "deaths").write_text(str(times))
+
+
+@tap.test
+def a_file_is_not_blamed_for_one_death_of_its_decoder():
+    pictures = Pictures()
+    pictures.files = {"/a.png": SOFA, "/b.png": png(80, 80)}
+    with Clumsy() as shop:
+        shop.die(2)
+        status, photos = shop.settled(shop.offer(pictures.address("/a.png")),
+                                      lambda photos: photos[0]["state"] == "READY")
+        tap.equal(status, "ACTIVE", photos)
+        shop.die(3)
+        _, photos = shop.settled(shop.offer(pictures.address("/b.png")),
+                                 lambda photos: "it is tried again" not in photos[0].get("reason", ""))
+        tap.equal(photos[0]["reason"], "the picture cannot be decoded: it is damaged, or too much for memory")
+        shop.die(1)
+        status, answer = shop.upload(png(81, 80))
+        tap.equal(status, 201, answer)
+        shop.die(2)
+        status, answer = shop.upload(png(82, 80))
+        tap.equal(status, 400, answer)
+        tap.contains(str(answer), "the picture cannot be decoded")
 
 
 @tap.test

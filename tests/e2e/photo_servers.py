@@ -29,6 +29,27 @@ def a_slow_server_holds_up_no_other():
         tap.equal(slow.busy_max <= 8, True, f"{slow.busy_max} questions at once")
 
 
+@tap.test
+def a_silent_server_does_not_keep_the_patient_from_others():
+    """The lane for slow servers asks a silent one once a minute, however many photos of it wait."""
+    silent, slow = Pictures(), Pictures()
+    silent.gate, slow.gate = threading.Event(), threading.Event()
+    slow.files = {"/a.png": SOFA}
+    with Shop() as shop:
+        late = [shop.offer(silent.address(f"/{n}.png")) for n in range(60)]
+        tap.wait_until(lambda: "photo-fetch" in shop.torg("parked", "list").stdout,
+                       what="a request of the silent server that is parked")
+        tap.wait_until(lambda: all(shop.photos(one)[1][0]["state"] == "FAILED" for one in late),
+                       what="that all of them are told")
+        tap.equal(len(silent.asked) < len(late), True, f"{len(silent.asked)} questions for {len(late)} photos")
+        offer = shop.offer(slow.address("/a.png"))
+        tap.wait_until(lambda: len(slow.asked) >= 2, what="a second question, with more time")
+        slow.gate.set()
+        status, _ = shop.settled(offer, lambda photos: photos[0]["state"] == "READY")
+        tap.equal(status, "ACTIVE")
+        silent.gate.set()
+
+
 def checks(x, y):
     return ((x // 9 * 37 + y // 7 * 91) % 256,) * 3
 
@@ -55,7 +76,7 @@ def an_uploaded_photo_waits_for_no_server():
             tap.equal((status, photos[0]["state"], photos[0]["sizes"]), ("ACTIVE", "READY", photo["sizes"]))
             tap.equal(shop.get(photo["sizes"][0]["key"])[0], "image/jpeg")
         same = shop.offer(photo["sourceUrl"])
-        tap.wait_until(lambda: '"offers":2' in likeness(shop, same), what="that it stands in two offers")
+        tap.wait_until(lambda: '"sellers":1' in likeness(shop, same), what="that it stands in others, too")
         tap.equal([one for one in late if shop.photos(one)[0] == "ACTIVE"], [])
         silent.gate.set()
 

@@ -30,4 +30,11 @@ int hosts_enter(struct hosts *hosts, const char *url, bool is_patient, struct er
 /* After each turn. is_silent: it has not answered. */
 void hosts_leave(struct hosts *hosts, const char *url, bool is_silent);
 
+/* As a patient one, and of those who were given much time: a server that was silent to one of them
+ * is asked by one a minute, whoever comes first, and the others are refused at once. *again_us:
+ * after a refusal, until it is worth another. */
+int hosts_probe(struct hosts *hosts, const char *url, int64_t *again_us, struct err *err);
+/* After each turn of a probe. */
+void hosts_probe_end(struct hosts *hosts, const char *url, bool is_silent);
+
 #endif
