@@ -331,20 +331,41 @@ static int delete_blobs(struct ledger *ledger, const struct free_photo *one, str
                     STORE_WITH(STORE_V_TEXT(one->photo), STORE_V_INT(one->made_ms)), NULL, err);
 }
 
+/* The next of the trash behind the last one. */
+static int find_trash(struct ledger *ledger, struct sweeping *sweeping, struct err *err)
+{
+    bool is_first = !sweeping->count;
+    struct free_photo last =
+        is_first ? (struct free_photo){.photo = bytes_of("")} : sweeping->list[sweeping->count - 1];
+
+    return read_list(
+        store_read_rows(ledger->store,
+                        "SELECT photo, made_ms, forms FROM photo_trash WHERE "
+                        "(photo, made_ms) > ($2, $3) ORDER BY photo, made_ms LIMIT $1",
+                        STORE_WITH(STORE_V_INT((int64_t)sweeping->max), STORE_V_TEXT(last.photo),
+                                   STORE_V_INT(last.made_ms))),
+        sweeping, err);
+}
+
+/* All of it: a photo that cannot be deleted is told, and keeps none behind it. */
 static int empty_trash(struct ledger *ledger, struct sweeping *sweeping, struct ledger_swept *swept,
                        struct err *err)
 {
-    int rc = read_list(store_read_rows(ledger->store,
-                                       "SELECT photo, made_ms, forms FROM photo_trash "
-                                       "ORDER BY photo, made_ms LIMIT $1",
-                                       STORE_WITH(STORE_V_INT((int64_t)sweeping->max))),
-                       sweeping, err);
+    int first_rc = 0;
+    int rc;
 
-    for (size_t i = 0; i < sweeping->count && !rc; i++) {
-        rc = delete_blobs(ledger, &sweeping->list[i], sweeping->arena, &swept->blob_count, err);
-        swept->photo_count += !rc;
-    }
-    return rc;
+    sweeping->count = 0;
+    do {
+        rc = find_trash(ledger, sweeping, first_rc ? NULL : err);
+        for (size_t i = 0; i < sweeping->count && !rc; i++) {
+            int deleted = delete_blobs(ledger, &sweeping->list[i], sweeping->arena,
+                                       &swept->blob_count, first_rc ? NULL : err);
+
+            swept->photo_count += !deleted;
+            first_rc = first_rc ? first_rc : deleted;
+        }
+    } while (!rc && sweeping->count == sweeping->max);
+    return first_rc ? first_rc : rc;
 }
 
 int ledger_sweep(struct ledger *ledger, int64_t keep_us, size_t max, struct ledger_swept *swept,
@@ -363,7 +384,7 @@ int ledger_sweep(struct ledger *ledger, int64_t keep_us, size_t max, struct ledg
         rc = store_write(ledger->store, throw_all, &sweeping, err);
     if (!rc)
         rc = empty_trash(ledger, &sweeping, swept, err);
-    *more = !rc && (sweeping.count == max || sweeping.new_count == max);
+    *more = !rc && sweeping.new_count == max;
     arena_free(sweeping.arena);
     return rc;
 }

@@ -406,6 +406,28 @@ static void who_is_killed_in_the_middle_leaves_no_orphan(void **state)
     assert_int_equal(blob_count(scene), 0); /* what is left is the new one */
 }
 
+static void what_cannot_be_deleted_keeps_nothing_else(void **state)
+{
+    struct scene *scene = start(state);
+    struct ledger_swept swept;
+    struct err err;
+    bool more;
+
+    develop(scene, STEM_B, NULL);
+    develop(scene, STEM_C, NULL);
+    exec(scene->place.store, "INSERT INTO photo_trash (photo, made_ms, forms) "
+                             "VALUES ('" STEM_A "', 1, '/../x'), ('" STEM_A "', 2, '/../x')");
+    wait_s(scene, KEEP_S + 1);
+    for (int i = 0; i < 3; i++) { /* two at a time: as many as there are of these */
+        int rc = ledger_sweep(&scene->ledger, (int64_t)KEEP_S * SECOND_US, 2, &swept, &more, &err);
+
+        assert_int_equal(rc, ERR_INVALID);
+        assert_int_equal(swept.photo_count, i ? 0 : 2);
+    }
+    assert_int_equal(blob_count(scene), 0);
+    assert_int_equal(read_integer(scene->place.store, "SELECT COUNT(*) FROM photo_trash"), 2);
+}
+
 static void a_swept_photo_that_is_answered_late_is_asked_for_again(void **state)
 {
     struct scene *scene = start(state);
@@ -550,6 +572,7 @@ static const struct test_case cases[] = {
     CASE(an_address_shows_nobody_what_he_has_not_uploaded),
     CASE(an_upload_that_waits_is_kept_and_not_shown),
     CASE(who_is_killed_in_the_middle_leaves_no_orphan),
+    CASE(what_cannot_be_deleted_keeps_nothing_else),
     CASE(a_swept_photo_that_is_answered_late_is_asked_for_again),
     CASE(a_damaged_note_of_an_address_is_as_good_as_none),
     CASE(offers_of_before_are_listed),
