@@ -47,7 +47,7 @@ def a_file_is_in_force_when_it_is_applied():
 
         shop.write("ru.txt", RULES + "велик\n")
         told = shop.synonyms("apply", "ru.txt", code=1)
-        tap.equal("ru.txt: line 6: one term alone" in told, True, told)
+        tap.equal("ru.txt: line 6: a single term" in told, True, told)
         shop.write("ru.txt", RULES)
         tap.equal(shop.synonyms("check", "ru.txt"), "ru.txt: 4 rules: nothing wrong\n")
         shop.write("words.txt", RULES)
