@@ -27,6 +27,7 @@ from kit import tap
 
 SHELL = "chromium-headless-shell"       # the same without its windows: a page of its own takes it a tenth of the work
 NAMES = (SHELL, "chromium", "chromium-browser", "google-chrome")
+CLOSE_S = 10
 KEYS = {"Enter": (13, "\r"), "Escape": (27, ""), "Tab": (9, ""), "Backspace": (8, ""),
         "ArrowDown": (40, ""), "ArrowUp": (38, ""), "ArrowLeft": (37, ""), "ArrowRight": (39, "")}
 
@@ -107,8 +108,14 @@ class Browser:
         return process
 
     def __exit__(self, *_):
+        """Ended in order it tells what it has worked, which a run counts; who does not end is killed."""
         process = getattr(self, "process", None)
         if process:
+            try:
+                os.write(self.to, b'{"id": 0, "method": "Browser.close"}\0')
+                process.wait(CLOSE_S)
+            except (OSError, subprocess.TimeoutExpired):
+                pass
             try:
                 os.killpg(process.pid, signal.SIGKILL)      # with its renderers
             except ProcessLookupError:
