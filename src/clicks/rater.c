@@ -51,6 +51,7 @@ struct category_counts {
 struct rating {
     const struct rater_options *options;
     struct arena *arena;
+    int64_t until_us;       /* of the round: what changes meanwhile is the next one's */
     int64_t from_us, to_us; /* counts that changed behind the one, up to the other */
     int64_t as_of_us;       /* how new the rates are: what orders their changes */
     int64_t first_hour;
@@ -259,8 +260,7 @@ static int read_bounds(struct store_tx *tx, struct rating *rating, struct err *e
                     tx,
                     "SELECT MAX(changed_us) FROM (SELECT changed_us FROM click_hour "
                     "WHERE changed_us > $1 AND changed_us <= $2 ORDER BY changed_us LIMIT $3) AS c",
-                    STORE_WITH(STORE_V_INT(rating->from_us),
-                               STORE_V_INT(now_us - (int64_t)SETTLE_S * SECOND_US),
+                    STORE_WITH(STORE_V_INT(rating->from_us), STORE_V_INT(rating->until_us),
                                STORE_V_INT(RATER_BATCH_COUNT)),
                     &rating->to_us, err);
 }
@@ -585,6 +585,7 @@ static int run_round(const struct rater_options *options, size_t *count, bool *i
 
     assert(options->store && options->topics && options->clock);
     *count = 0;
+    rating.until_us = clock_wall_us(options->clock) - (int64_t)SETTLE_S * SECOND_US;
     rc = run_steps(&rating, run_batch, &steps, count, err);
     if (!rc)
         rc = run_steps(&rating, run_table_batch, &steps, count, err);

@@ -334,10 +334,10 @@ static int delete_blobs(struct ledger *ledger, const struct free_photo *one, str
 /* The next of the trash behind the last one. */
 static int find_trash(struct ledger *ledger, struct sweeping *sweeping, struct err *err)
 {
-    bool is_first = !sweeping->count;
-    struct free_photo last =
-        is_first ? (struct free_photo){.photo = bytes_of("")} : sweeping->list[sweeping->count - 1];
+    struct free_photo last = {.photo = bytes_of("")};
 
+    if (sweeping->count)
+        last = sweeping->list[sweeping->count - 1];
     return read_list(
         store_read_rows(ledger->store,
                         "SELECT photo, made_ms, forms FROM photo_trash WHERE "
@@ -347,7 +347,8 @@ static int find_trash(struct ledger *ledger, struct sweeping *sweeping, struct e
         sweeping, err);
 }
 
-/* All of it: a photo that cannot be deleted is told, and keeps none behind it. */
+/* All of it: a photo that cannot be deleted is told, and keeps none behind it; where none can be,
+ * as the blobs are away, the next sweep goes on. */
 static int empty_trash(struct ledger *ledger, struct sweeping *sweeping, struct ledger_swept *swept,
                        struct err *err)
 {
@@ -363,6 +364,7 @@ static int empty_trash(struct ledger *ledger, struct sweeping *sweeping, struct 
 
             swept->photo_count += !deleted;
             first_rc = first_rc ? first_rc : deleted;
+            rc = deleted && err_is_passing(deleted) ? deleted : 0;
         }
     } while (!rc && sweeping->count == sweeping->max);
     return first_rc ? first_rc : rc;

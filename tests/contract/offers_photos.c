@@ -713,15 +713,21 @@ static void another_try_prolongs_no_wait(void **state)
     struct scene *scene = start(state);
     offerid id = create(scene, "lamps", "a");
 
-    for (int64_t revision = 1; revision < 16; revision += 2) {
+    int64_t wait_s = 60; /* twice as long from try to try */
+
+    for (int64_t revision = 1; revision < 10; revision += 3) {
         assert_true(answer(scene, id, revision, 'a', 1, ""));
-        clock_manual_advance(&scene->place.clock, 61 * SECOND_US);
+        clock_manual_advance(&scene->place.clock, (wait_s - 1) * SECOND_US);
         update(scene, id, "lamps", "a");
-        check(scene, id, OFFER_WAITING, revision + 2);
+        assert_int_equal(request_of(scene, id), revision);
+        clock_manual_advance(&scene->place.clock, 2 * SECOND_US);
+        update(scene, id, "lamps", "a");
+        check(scene, id, OFFER_WAITING, revision + 3);
+        wait_s *= 2;
     }
-    clock_manual_advance(&scene->place.clock, (601 - 8 * 61) * SECOND_US);
+    clock_manual_advance(&scene->place.clock, (601 - 423) * SECOND_US);
     assert_int_equal(look_at_due(scene), 1);
-    check(scene, id, OFFER_ACTIVE, 18);
+    check(scene, id, OFFER_ACTIVE, 11);
 }
 
 static void the_limit_shows_the_offer(void **state)

@@ -526,7 +526,7 @@ LITERALS = {"src/feeds/mapping/attribute.c": (r"(?:return|wrong =) (?:arena_prin
             "src/feeds/formats/xml.c": (r"(?:ERR_(?:INVALID|LIMIT),|cut =)\s*", 6),
             "src/feeds/formats/xml_tags.c": (r"ERR_(?:INVALID|LIMIT),\s*", 3),
             "src/photos/darkroom/develop.c": (r"(?:why\(|sizeof\(reason\),)\s*", 5),
-            "src/photos/darkroom.c": (r"ERR_INVALID,\s*", 2),
+            "src/photos/darkroom.c": (r"ERR_TIMEOUT,\s*", 2),
             "src/photos/fetch.c": (r"ERR_LIMIT, ", 1),
             "src/photos/upload.c": (r"ERR_(?:NOT_FOUND|INVALID), ", 2)}
 

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (filter_text_read(bytes_make(data, size), arena, &filter, &err)) {
         if (filter || strncmp(err.text, "filter, character ", 18) != 0)
-            if (filter || strncmp(err.text, "the filter ", 11) != 0)
+            if (filter || strncmp(err.text, "filter: ", 8) != 0)
                 abort();
     } else if (filter) {
         message_encode(&filter->base, &packed);

@@ -103,6 +103,15 @@ static void keep_validator(struct bytes line, const char *name, char to[VALIDATO
     }
 }
 
+/* The last coding of several tells where the answer ends. */
+static bool is_chunked(const char *coding)
+{
+    const char *last = strrchr(coding, ',');
+
+    last = last ? last + 1 : coding;
+    return strcasecmp(last + strspn(last, " \t"), "chunked") == 0;
+}
+
 static size_t on_header(char *data, size_t size, size_t count, void *context)
 {
     struct download *download = context;
@@ -115,7 +124,7 @@ static size_t on_header(char *data, size_t size, size_t count, void *context)
         download->chunked = false;
     }
     keep_validator(line, "transfer-encoding:", coding);
-    download->chunked |= strcasecmp(coding, "chunked") == 0;
+    download->chunked |= is_chunked(coding);
     keep_validator(line, "etag:", download->etag);
     keep_validator(line, "last-modified:", download->modified);
     return size * count;

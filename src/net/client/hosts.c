@@ -121,7 +121,7 @@ int hosts_probe(struct hosts *hosts, const char *url, int64_t *again_us, struct 
     }
     if (!rc)
         rc = wait_for_turn(hosts, host, err);
-    if (!rc && host->deaf_until_us) /* until this one is back, nobody else goes */
+    if (!rc && host->deaf_until_us) /* for this long nobody else goes */
         host->deaf_until_us = clock_mono_us(hosts->clock) + (int64_t)WEB_HOST_SILENT_MS * MS_US;
     pthread_mutex_unlock(&hosts->lock);
     return rc;
@@ -136,7 +136,7 @@ static void leave(struct hosts *hosts, const char *url, bool is_silent, bool is_
     assert(host->busy_count);
     host->busy_count--;
     host->silent_until_us = is_silent ? until_us : 0;
-    if (is_probe)
+    if (is_probe || !is_silent)
         host->deaf_until_us = is_silent ? until_us : 0;
     condition_broadcast(&hosts->left);
     pthread_mutex_unlock(&hosts->lock);

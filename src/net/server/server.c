@@ -86,6 +86,7 @@ static int make_loops(struct server *server, unsigned count, bool has_operators,
         loop->read_buffer = mem_alloc(NET_READ_SIZE);
         buf_init(&loop->write_buffer, SIZE_MAX);
         loop->request_seed = random_u64();
+        loop->crowd.seed = random_u64();
     }
     return 0;
 }

@@ -124,6 +124,15 @@ static Torg__V1__PhotoResult__Item *item_of(const Torg__V1__Photo *photo, struct
     return item;
 }
 
+static bool is_told(const Torg__V1__PhotoResult *result, const char *url)
+{
+    for (size_t i = 0; result && i < result->n_photos; i++) {
+        if (strcmp(result->photos[i]->url, url) == 0)
+            return true;
+    }
+    return false;
+}
+
 Torg__V1__PhotoResult *own_uploads_result(const Torg__V1__Offer *offer, int64_t revision,
                                           struct arena *arena)
 {
@@ -134,7 +143,8 @@ Torg__V1__PhotoResult *own_uploads_result(const Torg__V1__Offer *offer, int64_t 
         const Torg__V1__Photo *photo = content->photos[i];
 
         if (photo->state != STATE(READY) || photo->request_revision != revision ||
-            photo->attempt != SETTLED_ATTEMPT || !photo_address_is_upload(photo->source_url))
+            photo->attempt != SETTLED_ATTEMPT || !photo_address_is_upload(photo->source_url) ||
+            is_told(result, photo->source_url))
             continue;
         if (!result) {
             result = MESSAGE_NEW(photo_result, arena);

@@ -56,6 +56,16 @@ static void chase(const Torg__V1__Offer *offer, Torg__V1__Photo *photo)
     photo->reason = (char *)"nobody has fetched it for days: save the offer to have it tried again";
 }
 
+/* Who saves his offers every minute does not ask for what is gone each time. */
+static int64_t by_hand_s(const Torg__V1__Photo *photo)
+{
+    int64_t wait_s = PHOTO_ASK_BY_HAND_S;
+
+    for (int32_t i = 1; i < photo->ask_count && wait_s < PHOTO_ASK_AGAIN_S; i++)
+        wait_s *= 2;
+    return wait_s < PHOTO_ASK_AGAIN_S ? wait_s : PHOTO_ASK_AGAIN_S;
+}
+
 static bool may_ask(const Torg__V1__Photo *photo, enum photos_named named, int64_t passed_us)
 {
     switch (named) {
@@ -65,7 +75,7 @@ static bool may_ask(const Torg__V1__Photo *photo, enum photos_named named, int64
         return passed_us >= (int64_t)PHOTO_ASK_AGAIN_S * SECOND_US;
     case PHOTOS_BY_HAND: /* an upload is looked up, not fetched */
         return photo_address_is_upload(photo->source_url) ||
-               passed_us >= (int64_t)PHOTO_ASK_BY_HAND_S * SECOND_US;
+               passed_us >= by_hand_s(photo) * SECOND_US;
     }
     return false;
 }

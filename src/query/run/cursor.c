@@ -395,8 +395,11 @@ uint64_t query_hash(const struct query_plan *plan, const struct query_stage *sta
     }
     put_number(&buf, stage->text.should_min);
     put_number(&buf, stage->text.not_all);
-    put_number(&buf, stage->text.tied_parts);
-    buf_put(&buf, bytes_make(&stage->text.number_boost, sizeof(stage->text.number_boost)));
+    if (stage->text.tied_parts ||
+        stage->text.number_boost > 0) { /* others have cursors of before */
+        put_number(&buf, stage->text.tied_parts);
+        buf_put(&buf, bytes_make(&stage->text.number_boost, sizeof(stage->text.number_boost)));
+    }
     put_filter(&buf, plan->base);
     put_filter(&buf, stage->filter);
     put_order(&buf, stage);

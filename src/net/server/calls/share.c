@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "base/hash.h"
 #include "base/object.h"
 #include "net/server/calls/admit.h"
 #include "net/server/calls/call.h"
@@ -19,7 +20,9 @@ static_assert(NET_UNSENT_SHED_SIZE / sizeof(struct call) < NET_CALL_COUNT_MAX,
 
 static uint32_t *slot_of(struct crowd *crowd, uint64_t id, size_t row)
 {
-    return &crowd->slots[row][(row ? id >> 32 : id) % CROWD_SLOT_COUNT];
+    uint64_t place = hash64_seeded(bytes_make(&id, sizeof(id)), crowd->seed);
+
+    return &crowd->slots[row][(row ? place >> 32 : place) % CROWD_SLOT_COUNT];
 }
 
 static unsigned crowd_of(struct crowd *crowd, uint64_t id)
@@ -226,6 +229,9 @@ int share_take_message(struct call *call, size_t size, struct err *err)
     assert(call->channel && size > 0);
     call->message_size += size;
     why = hold_bytes(call->loop->server, call->job.caller, size);
+    if (why && admission_held(call->loop->server->admission, ADMISSION_BODIES, call->job.caller) <=
+                   NET_MESSAGE_SIZE_MAX)
+        return 0; /* who sends one message at a time is not broken off for what others hold */
     return why ? err_set(err, ERR_LIMIT, "%s", why) : 0;
 }
 

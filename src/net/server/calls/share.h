@@ -30,8 +30,9 @@ struct connection;
 
 enum { CROWD_ROW_COUNT = 2, CROWD_SLOT_COUNT = 4096 };
 
-/* Of a loop; all zero at first. */
+/* Of a loop; all zero at first, but for the seed: nobody can tell which callers share a slot. */
 struct crowd {
+    uint64_t seed;
     uint32_t slots[CROWD_ROW_COUNT][CROWD_SLOT_COUNT];
 };
 

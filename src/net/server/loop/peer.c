@@ -5,12 +5,10 @@
 #include <arpa/inet.h>
 #include <assert.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/random.h"
 #include "base/text.h"
 
 enum { ADDRESS_BITS = 128, CUSTOMER_SIZE = 8, V4_SIZE = 4, V4_BITS = 32 };
@@ -75,19 +73,10 @@ bool peer_parse(struct bytes text, struct peer_address *address)
     return true;
 }
 
-static uint64_t seed;
-static pthread_once_t seeded = PTHREAD_ONCE_INIT;
-
-static void make_seed(void)
-{
-    seed = random_u64();
-}
-
 uint64_t peer_id(struct peer_address address)
 {
-    pthread_once(&seeded, make_seed); /* nobody can tell which addresses share a place */
-    return hash64_seeded(
-        bytes_make(address.bytes, is_v4(address) ? sizeof(address.bytes) : CUSTOMER_SIZE), seed);
+    return hash64(
+        bytes_make(address.bytes, is_v4(address) ? sizeof(address.bytes) : CUSTOMER_SIZE));
 }
 
 /* --- ranges --- */
