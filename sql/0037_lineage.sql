@@ -3,3 +3,4 @@
 -- (numerator/number_rows.h). 0: numbers, or a state that was taken in, of a time without it.
 ALTER TABLE number_space ADD COLUMN lineage BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE number_space ADD COLUMN origin_lineage BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE number_space ADD COLUMN origin_generation BIGINT NOT NULL DEFAULT 0; -- of that state

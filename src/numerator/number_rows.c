@@ -74,7 +74,7 @@ int space_row_find(struct store_tx *tx, const struct number_place *place, struct
     struct store_rows rows =
         store_select(tx,
                      "SELECT kind, scheme, rebuild, generation, change_no, lineage, "
-                     "origin_lineage FROM number_space "
+                     "origin_lineage, origin_generation FROM number_space "
                      "WHERE space = $1 AND shard = $2",
                      STORE_WITH(STORE_V_INT(place->space), STORE_V_INT(place->shard)));
 
@@ -89,18 +89,20 @@ int space_row_find(struct store_tx *tx, const struct number_place *place, struct
         row->change_no = rows.columns[4].integer;
         row->lineage = (uint32_t)rows.columns[5].integer;
         row->origin_lineage = (uint32_t)rows.columns[6].integer;
+        row->origin_generation = (uint32_t)rows.columns[7].integer;
     }
     return store_rows_end(&rows, err);
 }
 
 #define SPACE_ADD                                                                                  \
     "INSERT INTO number_space "                                                                    \
-    "(space, shard, kind, scheme, rebuild, generation, change_no, lineage, origin_lineage) "       \
-    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+    "(space, shard, kind, scheme, rebuild, generation, change_no, lineage, origin_lineage, "       \
+    "origin_generation) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
 
-const char *space_row_misfit(const struct space_row *row, uint32_t lineage)
+const char *space_row_misfit(const struct space_row *row, uint32_t lineage, uint32_t generation)
 {
-    return lineage == 0 || lineage == row->lineage || lineage == row->origin_lineage
+    return lineage == 0 || lineage == row->lineage ||
+                   (lineage == row->origin_lineage && generation <= row->origin_generation)
                ? NULL
                : "it was made from a state that has gone its own way since, and not from these "
                  "numbers: make it from numbers that are exported now";
@@ -120,7 +122,8 @@ static int put_space(struct store_tx *tx, const char *sql, const struct number_p
                                  STORE_V_INT(row->version.kind), STORE_V_INT(row->version.scheme),
                                  STORE_V_INT(row->version.rebuild),
                                  STORE_V_INT(row->version.generation), STORE_V_INT(row->change_no),
-                                 STORE_V_INT(draw_lineage()), STORE_V_INT(row->origin_lineage)),
+                                 STORE_V_INT(draw_lineage()), STORE_V_INT(row->origin_lineage),
+                                 STORE_V_INT(row->origin_generation)),
                       NULL, err);
 }
 

@@ -24,12 +24,13 @@ struct space_row {
     int64_t change_no; /* 0: there is no row */
     /* Of numbers that are given here; drawn when the row is made. 0: of a time without it. */
     uint32_t lineage;
-    uint32_t origin_lineage; /* of the state that was taken in; 0: none was, or without one */
+    uint32_t origin_lineage;    /* of the state that was taken in; 0: none was, or without one */
+    uint32_t origin_generation; /* of that state: where it was exported from may have gone on */
 };
 
 /* Why data of that lineage and version is not of these numbers: it was made from a state that has
  * gone its own way. NULL: it is, or does not tell (0). */
-const char *space_row_misfit(const struct space_row *row, uint32_t lineage);
+const char *space_row_misfit(const struct space_row *row, uint32_t lineage, uint32_t generation);
 
 struct slot_row {
     struct bytes key; /* as long as the call */

@@ -113,7 +113,8 @@ static int add_all(struct store_tx *tx, const struct import *import, struct err 
             rc = space_row_add(tx, &place,
                                &(struct space_row){.version = state->version,
                                                    .change_no = 1,
-                                                   .origin_lineage = state->lineage},
+                                                   .origin_lineage = state->lineage,
+                                                   .origin_generation = state->version.generation},
                                err);
         if (rc == 0)
             rc = add_slots(tx, import, &place, err);

@@ -5,6 +5,7 @@ import csv
 import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import time
@@ -294,6 +295,33 @@ def states_that_went_their_own_ways_are_told_apart():
         tap.equal(scores(client), {1: ["bike-1"], 2: [], 3: [], 4: [], 5: []})
         client.load("--name", "score", build(client, "0.numbers", 1, 2))        # as it was exported
         tap.equal(scores(client), {1: ["bike-1"], 2: ["bike-2"], 3: [], 4: [], 5: []})
+
+
+@tap.test
+def servers_that_go_on_from_one_state_are_told_apart():
+    """Both go on with the numbers that one has exported, and give the next one to different bicycles."""
+    first, second = Client(), Client()
+    with Place() as first.place, Place() as second.place:
+        first.place.start("up")
+        first.put(document(1))
+        tap.wait_until(lambda: first.answers() and first.total({}) == 1, what="the first")
+        _, _, state = first.numbers()
+        shutil.copy(first.place.dir / state, second.place.dir / "taken.numbers")
+        old = (first.place.dir / build(first, state, 1)).read_bytes()
+        second.torg("numerator", "import", "taken.numbers")
+        second.place.start("up")
+        first.put(document(3))
+        tap.wait_until(lambda: first.total({}) == 2, what="the third")
+        for one in (1, 2):
+            second.put(document(one))
+            tap.wait_until(lambda one=one: second.answers() and second.total({}) == one, what="one more")
+        (*_, generation), docs, state = first.numbers()
+        tap.equal((second.numbers()[0][3], docs), (generation, {"bike-1": 0, "bike-3": 1}))
+        (second.place.dir / "new.0.column").write_bytes((first.place.dir / build(first, state, 1, 3)).read_bytes())
+        (second.place.dir / "old.0.column").write_bytes(old)
+        refused(second, "new.0.column", "has gone its own way", "--name", "score")
+        second.load("--name", "score", "old.0.column")
+        tap.equal(scores(second), {1: ["bike-1"], 2: [], 3: [], 4: [], 5: []})
 
 
 @tap.test

@@ -138,7 +138,7 @@ static int check_origin(const struct loading *loading, int64_t space,
                      "the part of shard %" PRIu32 " is of generation %" PRIu32
                      ", and the numbers have %" PRIu32 ": it was made from others",
                      head->shard, head->numbers[3], asking.row.version.generation);
-    misfit = rc ? NULL : space_row_misfit(&asking.row, head->lineage);
+    misfit = rc ? NULL : space_row_misfit(&asking.row, head->lineage, head->numbers[3]);
     return misfit ? err_set(err, ERR_PRECONDITION, "the part of shard %" PRIu32 ": %s", head->shard,
                             misfit)
                   : rc;
