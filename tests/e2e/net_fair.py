@@ -3,6 +3,7 @@
 
 Nothing is measured by the clock: who is served is told by what has been answered by then.
 """
+import concurrent.futures
 import contextlib
 import http.client
 import itertools
@@ -238,6 +239,7 @@ def answer_of(client, verb, path, headers):
     return answer, answer.read().decode()
 
 
+ASKER_COUNT = 8
 UNPAID = [    # what is asked, how it is answered, and how many of such a token pays for
     ("files", "GET", "/", {}, 200, 10),
     ("files that are known", "GET", "/", {"If-None-Match": "*"}, 304, 10),
@@ -261,17 +263,23 @@ def unpaid(path):
     """What is answered without a handler is paid for, too, and is refused when nothing is left."""
     for words, verb, address, headers, wanted, count_of_token in UNPAID:
         with testd.Testd(path, address_rate=1, auth=True, cors="https://a.example") as server:
-            start, count = time.monotonic(), 0
-            while True:
+            def ask(_):
                 client = http1(server)    # a bad head closes its connection
                 answer, text = answer_of(client, verb, address, headers)
                 client.close()
-                if answer.status == 429:
-                    break
-                assert answer.status == wanted, (words, answer.status, text)
-                count += 1
-                may = (BURST_S + time.monotonic() - start) * count_of_token + 1
-                assert count <= may, f"{words}: {count} were answered"
+                return answer, text
+
+            start, count, refused = time.monotonic(), 0, []
+            with concurrent.futures.ThreadPoolExecutor(ASKER_COUNT) as pool:
+                while not refused:        # side by side: one by one a busy machine may be slower than the rate
+                    got = list(pool.map(ask, range(2 * ASKER_COUNT)))
+                    refused = [answer for answer, _ in got if answer.status == 429]
+                    wrong = [(answer.status, text) for answer, text in got if answer.status not in (429, wanted)]
+                    assert not wrong, (words, wrong)
+                    count += len(got) - len(refused)
+                    may = (BURST_S + time.monotonic() - start) * count_of_token + 1
+                    assert count <= may, f"{words}: {count} were answered"
+            answer = refused[0]
             assert int(answer.headers["Retry-After"]) >= 1, (words, answer.headers)
             assert call(http1(server, GREEDY_ADDRESS), headers={"Authorization": "Bearer good"}
                         )[0].status == 200, words
@@ -420,7 +428,9 @@ def dear_credentials(path):
         spent(lambda: forbidden_as_served(client))
         start = time.monotonic()
         before = server.whole_log().count("a dear credential")
-        statuses = {call(client, headers={"Authorization": "Bearer dear-x"})[0].status for _ in range(12)}
+        with concurrent.futures.ThreadPoolExecutor(ASKER_COUNT) as pool:
+            statuses = set(pool.map(lambda _: call(http1(server), headers={"Authorization": "Bearer dear-x"})[0].status,
+                                    range(4 * ASKER_COUNT)))
         count = server.whole_log().count("a dear credential") - before
         assert 429 in statuses and count <= time.monotonic() - start + 2, (statuses, count)
         assert call(client, headers={"Authorization": "Bearer good"})[0].status == 200

@@ -13,7 +13,8 @@
 #include "offers/change/own_uploads.h"
 #include "offers/change/photos.h"
 
-#define UPLOAD(digit) "upload:" digit "000000000000000000000000000000000000000000000000000000000000000"
+#define UPLOAD(digit)                                                                              \
+    "upload:" digit "000000000000000000000000000000000000000000000000000000000000000"
 
 static Torg__V1__Photo *ready(const char *address, struct arena *arena)
 {
@@ -47,7 +48,7 @@ static void an_upload_that_is_named_twice_is_told_once(void **state)
     assert_string_equal(result->photos[1]->url, UPLOAD("b"));
     photo_result_check(result, &violations);
     for (const struct violation *one = violations.first; one; one = one->next)
-        assert_null(strstr(one->reason, "same url")); /* this photo has no sizes, which it is told */
+        assert_null(strstr(one->reason, "same url")); /* others are: it has no sizes here */
     assert_null(own_uploads_result(offer, 2, arena));
     arena_free(arena);
 }
